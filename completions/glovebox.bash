@@ -30,7 +30,7 @@ _glovebox() {
         fi
     fi
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'run replay check mcp doctor bench help version --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run replay check audit mcp doctor bench help version --help --version' -- "$cur"))
         return
     fi
     if [[ $command == mcp ]]; then
@@ -75,6 +75,11 @@ _glovebox() {
         ;;
     --dataset | --secret | --name | --show) return ;;
     --examples) options='patterns values none' ;;
+    --html)
+        _glovebox_files html
+        return
+        ;;
+    --min) options='A B C D F' ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
     --jit) options='full baseline off' ;;
@@ -104,6 +109,13 @@ _glovebox() {
             fi
             options="--form --json $policy $common"
             ;;
+        audit)
+            if [[ $cur != -* ]]; then
+                _glovebox_files js mjs ts tgz
+                return
+            fi
+            options="--json --sarif --html --min $common"
+            ;;
         'mcp allow' | 'mcp deny') options="--config --yes --trust-files $common" ;;
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
@@ -112,7 +124,7 @@ _glovebox() {
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;
-        help) options="run replay check mcp doctor bench help version exit-status $common" ;;
+        help) options="run replay check audit mcp doctor bench help version exit-status $common" ;;
         version) options=$common ;;
         esac
         ;;

@@ -11,6 +11,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_web 30
     node_engine-hostile 30
     cli_command 25
+    audit 25
     mcp_artifacts 25
     mcp_gate 25
     mcp_longcode 25

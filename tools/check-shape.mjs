@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97102,
+  'lines in src': 100414,
   'lines in src/mcp': 31886,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,
-  'lines in tests and node/test': 72381,
-  'files in src': 337,
-  'headers in src': 67,
+  'lines in tests and node/test': 72465,
+  'files in src': 350,
+  'headers in src': 68,
   'C files under 60 lines': 5,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14823,
+  'words in pages of docs': 15295,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

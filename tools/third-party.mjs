@@ -18,6 +18,8 @@ const USED = {
   'tree-sitter-javascript': 'libglovebox and glovebox-worker: the grammar of JavaScript',
   'tree-sitter-typescript': 'glovebox-worker: the grammar by which types are removed',
   '@exodus/bytes': 'glovebox-worker: encodings of TextDecoder',
+  '@babel/parser': 'glovebox: a script that reads servers for `audit`',
+  'fflate': 'glovebox: a script that reads servers for `audit`',
   'jsonc-parser': 'glovebox: a script that reads the files of hosts',
   'smol-toml': 'glovebox: a script that reads the files of hosts',
 };
@@ -29,7 +31,7 @@ const PARTS = {
     end: '\n2. Chinese/Japanese', // what follows is for data that is not there
   },
 };
-const NEVER_BUILT = ['node-addon-api', 'node-gyp-build'];
+const NEVER_BUILT = ['node-addon-api', 'node-gyp-build', '@babel/helper-string-parser', '@babel/helper-validator-identifier', '@babel/types'];
 
 const lock = JSON.parse(read('tools/npm/package-lock.json'));
 let text = `# Work of others

@@ -379,6 +379,7 @@ void gbx_file_text_cleanup(gbx_file_text *text);
  * XX(name, exit status, text)
  */
 #define GBX_CLI_EXIT_MAP(XX)                                 \
+    XX(BELOW_GRADE, 1, "the audit's grade is below --min")   \
     XX(NO_INPUT, 66, "a file that was named cannot be read") \
     XX(NO_OUTPUT, 74, "the result or the security log could not be written")
 
@@ -427,6 +428,7 @@ struct gbx_command {
 extern const gbx_command gbx_command_run;
 extern const gbx_command gbx_command_replay;
 extern const gbx_command gbx_command_check;
+extern const gbx_command gbx_command_audit;
 extern const gbx_command gbx_command_doctor;
 extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;

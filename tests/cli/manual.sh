@@ -45,7 +45,7 @@ for command in replay mcp; do
             fail "glovebox-$command.1 has $option, $command has not"
     done
 done
-for command in check doctor bench; do
+for command in check audit doctor bench; do
     for option in $(options_of "$command"); do
         grep -qF -- "*$option*" "$pages/glovebox.1.scd" || fail "glovebox.1 lacks $option of $command"
     done

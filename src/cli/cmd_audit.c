@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_audit - `glovebox audit`: grades an MCP server by what may reach code, a shell or a
+ * weak sandbox from its tools' arguments. */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "scan/scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX GBX_MIB(256)
+
+typedef struct audit_args {
+    gbx_common_args common;
+    bool json;
+    bool sarif;
+    const char *html;
+    int least; /* index in grades, from 1; 0: C */
+} audit_args;
+
+static const char *const grades[] = {"A", "B", "C", "D", "F", NULL};
+
+static const gbx_opt rows[] = {
+    GBX_ROW_FLAG(audit_args, json, "json", "print one JSON object with every finding"),
+    GBX_ROW_FLAG(audit_args, sarif, "sarif",
+                 "print SARIF 2.1.0, as code hosts and editors show it"),
+    GBX_ROW_TEXT(audit_args, html, "html", "FILE",
+                 "write the report as one page, without scripts; \"-\": to standard "
+                 "output, and nothing else"),
+    GBX_ROW_CHOICE(audit_args, least, "min", "GRADE", 1, grades,
+                   "A, B, C (default), D or F: the lowest grade that is a success"),
+    {0},
+};
+
+static const gbx_opt_group groups[] = {
+    {"Options", rows, 0},
+    GBX_COMMON_GROUP,
+    {0},
+};
+
+/* One member of the report, a string. */
+static char *text_of(gbx_view report, const char *name, size_t *ret_len)
+{
+    gbx_buf buf = {.ceiling = TEXT_MAX};
+
+    (void)gbx_view_append_text(gbx_view_member(report, name), &buf);
+    return gbx_need(gbx_buf_take_string(&buf, ret_len));
+}
+
+static gbx_paint paint_of(gbx_view name)
+{
+    static const struct {
+        const char *name;
+        gbx_paint paint;
+    } paints[] = {
+        {"bold", GBX_PAINT_BOLD},     {"dim", GBX_PAINT_DIM},
+        {"red", GBX_PAINT_RED},       {"green", GBX_PAINT_GREEN},
+        {"yellow", GBX_PAINT_YELLOW}, {"cyan", GBX_PAINT_CYAN},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(paints); i++)
+        if (gbx_view_is_text(name, paints[i].name))
+            return paints[i].paint;
+    return GBX_PAINT_NONE;
+}
+
+/* [paint, text], ...: the text is the project's, and is escaped. */
+static void print_text(const gbx_term *out, gbx_view pieces)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view piece;
+
+    while (gbx_view_next(pieces, &cursor, &name, &piece)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf raw = {.ceiling = TEXT_MAX};
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf safe = {.ceiling = TEXT_MAX};
+        size_t at = 0;
+        gbx_view paint = {0};
+        gbx_view text = {0};
+
+        (void)gbx_view_next(piece, &at, &name, &paint);
+        (void)gbx_view_next(piece, &at, &name, &text);
+        (void)gbx_view_append_text(text, &raw);
+        if (raw.len == 0 || !gbx_utf8_append_escaped(&safe, (const char *)raw.data,
+                                                     raw.len, GBX_ESCAPE_TEXT))
+            continue;
+        gbx_term_paint(out, paint_of(paint), "%.*s", (int)safe.len,
+                       (const char *)safe.data);
+    }
+}
+
+static bool write_page(const char *path, gbx_view report, gbx_trouble *trouble)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_free) char *page = NULL;
+    size_t len;
+
+    page = text_of(report, "html", &len);
+    if (strcmp(path, "-") == 0) {
+        (void)fwrite(page, 1, len, stdout);
+        return true;
+    }
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
+    if (fd >= 0 && gbx_fd_write(fd, page, len))
+        return true;
+    return gbx_trouble_output(trouble,
+                              gbx_fail(&trouble->err, GBX_E_OS, "cannot write '%s': %s",
+                                       path, gbx_fail_reason(errno)));
+}
+
+static void print_member(const gbx_term *out, gbx_view report, const char *name)
+{
+    size_t len;
+    GBX_CLEANUP(gbx_free) char *text = text_of(report, name, &len);
+
+    gbx_term_json(out, text, len);
+    (void)fputc('\n', out->stream);
+}
+
+static bool print_report(const audit_args *args, gbx_view report, gbx_trouble *trouble)
+{
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+
+    if (args->html != NULL && !write_page(args->html, report, trouble))
+        return false;
+    if (args->html != NULL && strcmp(args->html, "-") == 0)
+        return true;
+    if (args->json)
+        print_member(&out, report, "json");
+    else if (args->sarif)
+        print_member(&out, report, "sarif");
+    else
+        print_text(&out, gbx_view_member(report, "text"));
+    return true;
+}
+
+static void stop_interrupt(gbx_interrupt *interrupt)
+{
+    gbx_interrupt_stop(interrupt);
+}
+
+static int audit_main(void *parsed)
+{
+    audit_args *args = parsed;
+    GBX_CLEANUP(stop_interrupt) gbx_interrupt interrupt = {0};
+    GBX_CLEANUP(gbx_scan_free) gbx_scan scan = {0};
+    gbx_trouble trouble = {0};
+    gbx_status status;
+
+    if (args->json && args->sarif)
+        return gbx_command_misuse(args->common.command, false,
+                                  "either --json or --sarif");
+    scan.path = args->common.word_count == 1 ? args->common.words[0] : ".";
+    scan.least = args->least > 0 ? grades[args->least - 1] : "C";
+    status = gbx_interrupt_start(&interrupt, &trouble.err);
+    scan.signal = interrupt.abort;
+    if (status == GBX_OK)
+        status = gbx_scan_run(&scan, &trouble.err);
+    if (!gbx_trouble_input(&trouble, status) ||
+        !print_report(args, scan.report, &trouble))
+        return gbx_trouble_report(&trouble, args->json, args->common.color);
+    return gbx_view_is_true(gbx_view_member(scan.report, "isFine"))
+               ? 0
+               : GBX_CLI_EXIT_BELOW_GRADE;
+}
+
+const gbx_command gbx_command_audit = {
+    .name = "audit",
+    .summary = "grade an MCP server by what its tools' arguments can reach",
+    .usage = "audit [DIR | FILE | PACKAGE.tgz] [options]",
+    .description =
+        "Reads the JavaScript and TypeScript of an MCP server, here or in DIR, FILE or\n"
+        "a package as npm packs it. Follows what comes from the arguments of its tools,\n"
+        "through variables, calls and files, and reports where it is run as code, where\n"
+        "it reaches a shell, and sandboxes that do not hold, with what to write instead.\n"
+        "Each finding takes points from 100; the grade is A to F. Nothing of the server\n"
+        "is run: sealed processes parse it. Exits with 0 at the grade of --min or\n"
+        "above, else with 1. Tests and node_modules are left out.",
+    .examples = "glovebox audit\n"
+                "glovebox audit ~/src/my-server --html report.html\n"
+                "glovebox audit my-server-1.0.0.tgz --min A --json",
+    .groups = groups,
+    .args_size = sizeof(audit_args),
+    .words_max = 1,
+    .words_wrong = "audit takes one folder, file or package",
+    .run = audit_main,
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/* archive - the files of an npm package: a tar archive in gzip, from anybody. What does not fit
+ * is named and left out; nothing is written anywhere. */
+import { Gunzip } from 'fflate';
+
+const UNPACKED_MAX = 96 << 20, BLOCK = 512;
+
+/* Bytes up to the bound; isCut if there were more. */
+function gunzip(packed) {
+  const parts = [];
+  let size = 0, isCut = false;
+  const stream = new Gunzip((part) => {
+    if (size + part.length > UNPACKED_MAX) isCut = true;
+    else parts.push(part);
+    size += part.length;
+  });
+  /* Small pieces: a bomb is noticed before it is unpacked. */
+  for (let at = 0; at < packed.length && !isCut; at += 1 << 14) stream.push(packed.subarray(at, at + (1 << 14)), false);
+  const all = new Uint8Array(Math.min(parts.reduce((sum, { length }) => sum + length, 0), UNPACKED_MAX));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return { all, isCut };
+}
+
+const decoder = new TextDecoder();
+const textOf = (bytes) => decoder.decode(bytes.indexOf(0) < 0 ? bytes : bytes.subarray(0, bytes.indexOf(0)));
+const numberOf = (bytes) => Number.parseInt(textOf(bytes).trim() || '0', 8);
+
+/* "path=..." of an extended header. */
+function longName(text) {
+  return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1];
+}
+
+/* Calls take with the path and the bytes of each regular file, and note with what is no file. */
+export function unpack(packed, take, note) {
+  let { all, isCut } = packed[0] === 0x1f && packed[1] === 0x8b ? gunzip(packed) : { all: packed, isCut: false };
+  let name;
+  if (isCut) note('the archive', `unpacked it is larger than ${UNPACKED_MAX >> 20} MB: the rest is not read`);
+  for (let at = 0; at + BLOCK <= all.length;) {
+    const head = all.subarray(at, at + BLOCK);
+    if (head[0] === 0) break;
+    const size = numberOf(head.subarray(124, 136)), kind = String.fromCharCode(head[156]);
+    if (!Number.isSafeInteger(size) || size < 0 || textOf(head.subarray(257, 262)) !== 'ustar')
+      throw new Error('it is not an archive that npm makes: a header is malformed');
+    const bytes = all.subarray(at + BLOCK, at + BLOCK + size);
+    const prefix = textOf(head.subarray(345, 500)), own = textOf(head.subarray(0, 100));
+    const path = name ?? (prefix === '' ? own : `${prefix}/${own}`);
+    name = undefined;
+    if (kind === 'x') name = longName(decoder.decode(bytes));
+    else if (kind === 'L') name = textOf(bytes);
+    else if (kind === '1' || kind === '2') note(path, 'it is a link');
+    else if ((kind === '0' || kind === '\0') && bytes.length === size) take(path, bytes);
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  }
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+/*
+ * judge - what is wrong with where the values of a project go: the findings by the rules of
+ * rules.json, the points and the grade.
+ */
+import { packageOf } from './models.js';
+import rules from './rules.json';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT } from './tokens.js';
+
+const SHELLS = /^(.*\/)?(sh|bash|zsh|dash|ksh|fish|cmd|cmd\.exe|powershell|powershell\.exe|pwsh)$/;
+const INTERPRETERS = /^(.*\/)?(node|nodejs|python|python3|python3\.\d+|deno|bun|ruby|perl|php|tsx|ts-node|npx|lua|Rscript|osascript|sh|bash|zsh)$/;
+const EVALUATES = /^(-e|-c|-p|-pe|-r|-lc|-ic|\/c|\/C|--eval|--print|--command|-Command|-EncodedCommand|eval|exec)$/;
+const CONFINED = /^(--permission|--experimental-permission)$/;
+const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
+const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
+const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
+const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
+const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
+
+/* Packages that do not contain code: [name, first version without known escapes, or none]. */
+const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', [2, 0, 2]], ['isolated-vm', [4, 3, 7]], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
+
+const GRADES = [['A', 95], ['B', 90], ['C', 80], ['D', 60], ['F', 0]];
+export const MEANINGS = {
+  A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
+  D: 'do not give it to a model before it is repaired', F: 'arguments of its tools run code on this machine',
+};
+export const gradeOf = (points) => GRADES.find(([, least]) => points >= least)[0];
+
+class Judge {
+  findings = [];
+  ran = new Set(); /* tools whose arguments are run as code */
+  sandboxes = []; /* { call, sources }: where code runs, with limits or without */
+  files = new Set();
+
+  constructor(solver, packages) {
+    this.s = solver;
+    this.packages = packages;
+  }
+
+  report(rule, call, detail, sources = []) {
+    const source = sources[0], tool = source?.tool;
+    const from = tool && { tool: tool.name, field: source.field, file: tool.file.path, line: tool.line };
+    this.findings.push({ rule, file: call.file.path ?? call.file, line: call.line, column: call.column, detail, from });
+  }
+
+  /* ---- what arrives where --------------------------------------------------------------- */
+
+  isText(source) {
+    if (source.tool.isOther) return false;
+    if (source.tool.how === 'tool' && !this.hasSchema(source.tool)) return false;
+    const kind = this.kindOf(source);
+    return kind === undefined || !/\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|coerce\.number|uuid|email|ip)\(\)/.test(kind);
+  }
+
+  schemaNodes({ schema, schemas }) {
+    return schema ? [schema] : schemas ?? [];
+  }
+
+  hasSchema(tool) {
+    return this.schemaNodes(tool).some((node) => {
+      const tokens = node === 0 ? [] : this.s.tokensAt(node);
+      return node !== 0 && (tokens.length === 0 || tokens.some(({ kind }) => kind !== TEXT));
+    });
+  }
+
+  /* "zod.z.string().max()" of the field, if its schema is to be seen. */
+  kindOf({ tool, field }) {
+    if (field === '') return undefined;
+    for (const node of this.schemaNodes(tool)) {
+      const at = this.s.members(node)?.get(field);
+      if (at === undefined) continue;
+      const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
+      if (paths.length > 0) return paths.sort((a, b) => b.length - a.length)[0];
+    }
+    return undefined;
+  }
+
+  sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {
+    if (node === 0 || node === undefined) return [];
+    return this.s.deep(node, depth).filter(({ kind, source }) => kinds.includes(kind) && this.isText(source)).map(({ source }) => source);
+  }
+
+  /* Sources of code: literals of JSON are none. */
+  codeAt(node) {
+    return this.sourcesAt(node, [TAINT], 0);
+  }
+
+  /* ---- calls ------------------------------------------------------------------------------ */
+
+  call(call) {
+    for (const path of call.paths) this.path(call, path);
+  }
+
+  path(call, path) {
+    const { args } = call, [first = 0, second = 0, third = 0] = args;
+    if (EVAL.test(path)) {
+      const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
+      if (sources.length > 0) this.evaluated(call, sources, path);
+      else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
+    } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
+      const sources = this.codeAt(first);
+      if (sources.length > 0 && !this.holdsFunction(first)) this.evaluated(call, sources, path);
+    } else if (START.test(path)) {
+      this.start(call, path);
+    } else if (path.startsWith('vm.')) {
+      this.vm(call, path);
+    } else if (/^(worker_threads|global)\.Worker$/.test(path)) {
+      this.worker(call, first, second);
+    } else if (path.startsWith('vm2.')) {
+      this.vm2(call, path);
+    } else if (path.startsWith('isolated-vm')) {
+      this.isolate(call, path);
+    } else if (/^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl)/.test(path) && /evalCode(Async)?$/.test(path)) {
+      const sources = this.codeAt(first);
+      if (sources.length > 0) this.quickjs(call, sources);
+    } else if (path.startsWith('glovebox')) {
+      for (const arg of args) this.ranBy(this.codeAt(arg));
+    }
+    void third;
+  }
+
+  ranBy(sources) {
+    for (const { tool } of sources) this.ran.add(tool);
+  }
+
+  holdsFunction(node) {
+    return this.s.tokensAt(node).some(({ kind }) => kind === FUNCTION);
+  }
+
+  evaluated(call, sources, path) {
+    const name = path.replace(/^global\./, '').replace('Function', 'new Function');
+    this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
+    this.sandbox(call, sources, true);
+  }
+
+  sandbox(call, sources, isOpen = false, isBounded = false) {
+    this.ranBy(sources);
+    this.sandboxes.push({ call, sources, isOpen, isBounded });
+  }
+
+  /* ---- programs and shells ------------------------------------------------------------------ */
+
+  start(call, path) {
+    const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, '');
+    if (/\(\)/.test(path)) {
+      if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
+      return;
+    }
+    const isShell = /^(exec|execSync|execaCommand|execaCommandSync|command|commandSync|execAsync)$/.test(method) || path === 'shelljs.exec';
+    if (isShell) {
+      this.shell(call, args[0], method);
+      return;
+    }
+    if (path.startsWith('zx') || path.startsWith('shelljs') || call.flags & 8) return; /* $`` quotes */
+    if (method === 'fork') {
+      this.fileRun(call, [args[0]], 'fork');
+      return;
+    }
+    this.program(call, method === path ? 'spawn' : method);
+  }
+
+  shell(call, node, method) {
+    const sources = this.sourcesAt(node);
+    if (sources.length > 0) this.report('shell-command', call, `reaches the shell of ${method}`, sources);
+    else this.fileRun(call, [node], method);
+    this.ranBy(sources);
+  }
+
+  program(call, method) {
+    const [command = 0, list = 0, options = 0] = call.args;
+    const texts = [...this.s.textsAt(command, 0)], words = this.s.textsAt(list, 2);
+    const chosen = this.codeAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
+    const isNode = this.s.tokensAt(command).some(({ kind, path }) => kind === MODULE && path === 'global.process.execPath');
+    const settings = this.s.members(options) ?? this.s.members(list);
+    const shell = settings?.get('shell'), hasShell = shell !== undefined && this.s.textsAt(shell, 0).some((text) => text !== 'false');
+    if (words.some((word) => CONFINED.test(word))) {
+      this.ranBy(passed);
+      return;
+    }
+    if (hasShell && chosen.length + passed.length > 0) {
+      this.report('shell-command', call, `reaches the shell of ${method} with shell: true`, [...chosen, ...passed]);
+    } else if (chosen.length > 0) {
+      this.report('shell-command', call, `chooses the program that ${method} starts`, chosen);
+    } else if (passed.length > 0 && texts.some((t) => SHELLS.test(t)) && words.some((w) => EVALUATES.test(w))) {
+      this.report('shell-command', call, `is a command of ${texts.find((t) => SHELLS.test(t))}`, passed);
+    } else if (code.length > 0 && (isNode || texts.some((t) => INTERPRETERS.test(t))) && words.some((w) => EVALUATES.test(w)) && !this.isConfinedDeno(texts, words)) {
+      this.report('code-process', call, `is run by ${isNode ? 'node' : texts.find((t) => INTERPRETERS.test(t))}`, code);
+    } else if ((isNode || texts.some((t) => INTERPRETERS.test(t))) && !this.isConfinedDeno(texts, words)) {
+      this.fileRun(call, [command, list], method, true);
+      return;
+    } else {
+      return;
+    }
+    this.ranBy([...chosen, ...passed]);
+  }
+
+  /* Deno asks for each right; without flags that grant all it runs code with none. */
+  isConfinedDeno(texts, words) {
+    return texts.some((t) => /deno$/.test(t)) && !words.some((w) => /^(-A|--allow-all|--allow-run|--allow-ffi|--allow-read|--allow-write|--allow-net|eval)$/.test(w));
+  }
+
+  /* A file that a tool's argument was written into is run. */
+  fileRun(call, nodes, method, isInterpreter = false) {
+    const sources = nodes.flatMap((node) => this.sourcesAt(node, [FILE]));
+    if (sources.length === 0) return;
+    const texts = nodes.flatMap((node) => this.s.textsAt(node));
+    const isRun = isInterpreter || /^(import|require|fork|global\.\w+)$/.test(method) || texts.some((t) => INTERPRETERS.test(t.split(/\s/)[0]));
+    if (!isRun || texts.some((t) => CONFINED.test(t))) return;
+    this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
+    this.ranBy(sources);
+  }
+
+  stdin(call) {
+    const sources = this.codeAt(call.args[0]);
+    if (sources.length === 0) return;
+    const starts = this.s.calls.filter((other) => other.file === call.file && other.container === call.container && other.paths?.some((path) => START.test(path) && !/\(\)/.test(path)));
+    for (const { args } of starts) {
+      const texts = this.s.textsAt(args[0] ?? 0, 0), words = this.s.textsAt(args[1] ?? 0, 2);
+      const isNode = this.s.tokensAt(args[0] ?? 0).some(({ path }) => path === 'global.process.execPath');
+      if (!(isNode || texts.some((t) => INTERPRETERS.test(t))) || words.some((w) => CONFINED.test(w)) || this.isConfinedDeno(texts, words)) continue;
+      this.report('code-process', call, `is written to ${isNode ? 'node' : texts[0]}, which runs it`, sources);
+      this.ranBy(sources);
+      return;
+    }
+  }
+
+  /* ---- sandboxes ------------------------------------------------------------------------------ */
+
+  vm(call, path) {
+    const { args } = call, method = path.split('.').at(-1);
+    const isScript = path.startsWith('vm.Script().');
+    if (!/^(runInContext|runInNewContext|runInThisContext|compileFunction)$/.test(method) &&
+        !(path === 'vm.SourceTextModule')) return;
+    const sources = isScript ? this.codeAt(call.receiver) : this.codeAt(args[0]);
+    if (sources.length === 0) return;
+    const options = method === 'runInThisContext' ? args[isScript ? 0 : 1] : args[isScript ? 1 : 2];
+    const context = method === 'runInThisContext' || path === 'vm.SourceTextModule' ? 0 : args[isScript ? 0 : 1];
+    const isInside = call.file.flags.worker;
+    if (method === 'runInThisContext' || !isInside) this.report('code-vm', call, `runs in ${isScript ? 'vm.Script.' : 'vm.'}${method}`, sources);
+    else this.report('vm-boundary', call, `runs in ${isScript ? 'vm.Script.' : 'vm.'}${method}, and nothing else keeps it from the worker's process`, sources);
+    this.sandbox(call, sources);
+    if (!this.isSet(options, 'timeout')) this.report('no-timeout', call, `${method} without timeout`, sources);
+    if (context) this.context(call, context, sources);
+  }
+
+  /* Options that nobody can read are taken to be complete. */
+  isSet(node, ...names) {
+    if (node === undefined || node === 0) return false;
+    const members = this.s.members(node);
+    if (members === undefined) return this.s.tokensAt(node).every(({ kind }) => kind !== TEXT);
+    return names.some((name) => members.has(name)) || members.has('*');
+  }
+
+  context(call, node, sources) {
+    const passed = [], network = [];
+    for (const token of this.s.tokensAt(node)) {
+      if (token.kind === MODULE && HOST.test(token.path)) passed.push(token.path.replace('global.', ''));
+      if (token.kind === OBJECT) this.contextMembers(token.token, passed, network);
+    }
+    if (passed.length > 0) this.report('host-in-sandbox', call, `the context has ${[...new Set(passed)].slice(0, 6).join(', ')}`, sources);
+    if (network.length > 0) this.report('network-in-sandbox', call, `the context has ${[...new Set(network)].join(', ')}`, sources);
+  }
+
+  contextMembers(token, passed, network) {
+    for (const [name, node] of this.s.membersOf(token))
+      for (const one of this.s.deep(node, 1)) {
+        if (one.kind === MODULE && NETWORK.test(one.path)) network.push(name);
+        if (one.kind === FUNCTION && this.usesNetwork(one.at)) network.push(name);
+        if (one.kind === FUNCTION || (one.kind === MODULE && !INTRINSIC.test(one.path) && !/\(\)/.test(one.path)) ||
+            (one.kind === MODULE && HOST.test(one.path))) passed.push(name === '*' ? 'all of globalThis' : name);
+      }
+  }
+
+  usesNetwork(at) {
+    const f = this.s.functions[at];
+    return this.s.calls.some((c) => c.file === f.file && c.container === f.container && c.line >= f.line && c.paths?.some((path) => NETWORK.test(path)));
+  }
+
+  vm2(call, path) {
+    if (!/\(\)\.run(File)?$/.test(path)) return;
+    const sources = this.codeAt(call.args[0]);
+    if (sources.length === 0) return;
+    this.sandbox(call, sources);
+    for (const made of this.s.calls.filter(({ paths, flags }) => flags & 1 && paths?.some((p) => /^vm2\.(VM|NodeVM)$/.test(p)))) {
+      const options = this.s.members(made.args[0] ?? 0), sandbox = options?.get('sandbox'), require = options?.get('require');
+      if (!options?.has('timeout') && !options?.has('*')) this.report('no-timeout', made, 'VM of vm2 without timeout', sources);
+      if (sandbox) this.context(made, sandbox, sources);
+      if (require && this.s.textsAt(require, 2).some((text) => /^(\*|child_process|fs|true)$/.test(text))) this.report('host-in-sandbox', made, 'NodeVM gives modules of Node.js', sources);
+    }
+  }
+
+  isolate(call, path) {
+    const { args } = call, method = path.split('.').at(-1);
+    const isRun = /^run(Sync)?$/.test(method);
+    if (!isRun && !/^(eval|evalSync|evalClosure|evalClosureSync)$/.test(method)) return;
+    const sources = this.codeAt(isRun ? call.receiver : args[0]);
+    if (sources.length === 0) return;
+    this.sandbox(call, sources);
+    if (!this.isSet(args[/Closure/.test(method) ? 2 : 1], 'timeout')) this.report('no-timeout', call, `${method} of isolated-vm without timeout`, sources);
+    for (const made of this.s.calls.filter(({ flags, paths }) => flags & 1 && paths?.some((p) => /^isolated-vm\.Isolate$/.test(p))))
+      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
+  }
+
+  quickjs(call, sources) {
+    this.sandbox(call, sources);
+    const has = (pattern) => this.s.calls.some(({ name }) => pattern.test(name));
+    if (!has(/^(setMemoryLimit)$/)) this.report('no-memory-limit', call, 'QuickJS without setMemoryLimit', sources);
+    if (!has(/^(setInterruptHandler|shouldInterruptAfterDeadline)$/) && !this.isSet(call.args[1], 'shouldInterrupt'))
+      this.report('no-timeout', call, 'QuickJS without an interrupt handler', sources);
+  }
+
+  /* A worker that runs code: as its text, or in what it is sent. */
+  worker(call, script, options) {
+    const text = this.codeAt(script);
+    const settings = this.s.members(options);
+    if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
+    else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
+    else if (!this.runsInWorker()) return;
+    const sources = text.length > 0 ? text : this.codeInWorkers;
+    this.sandbox(call, sources);
+    if (!this.isSet(options, 'resourceLimits')) this.report('no-memory-limit', call, 'new Worker() without resourceLimits', sources);
+    const timers = call.file.timers.filter((timer) => timer[3] || timer[4]);
+    if (timers.some(([, , , kills]) => kills) || this.killsByName(call.file)) return;
+    if (timers.length === 0) this.report('no-timeout', call, 'a Worker that no timer terminates', sources);
+  }
+
+  /* Timers may end what runs through a function of the file. */
+  killsByName(file) {
+    const names = new Set(file.timers.flatMap((timer) => timer[5]));
+    const ends = new Set(this.s.calls.filter((c) => c.file === file && /^(terminate|kill|dispose|destroy)$/.test(c.name)).map(({ container }) => container));
+    return this.s.functions.some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
+  }
+
+  runsInWorker() {
+    if (this.codeInWorkers === undefined) {
+      this.codeInWorkers = this.findings.filter(({ rule }) => /^(code-|vm-)/.test(rule)).length === 0 ? [] : this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
+    }
+    return this.codeInWorkers.length > 0;
+  }
+
+  /* ---- limits -------------------------------------------------------------------------------- */
+
+  timers() {
+    for (const { call } of this.sandboxes.slice())
+      for (const [line, column, container, kills, rejects] of call.file.timers) {
+        if (kills || !rejects || this.killsByName(call.file)) continue;
+        const isNear = container === call.container || this.callsFrom(call.file, container).has(call.container);
+        if (isNear) this.report('timer-without-kill', { file: call.file, line, column }, 'the callback rejects, and ends nothing', this.sandboxes[0].sources);
+      }
+  }
+
+  /* Containers of the functions that a container calls. */
+  callsFrom(file, container) {
+    const found = new Set();
+    for (const call of this.s.calls)
+      if (call.file === file && call.container === container)
+        for (const { kind, at } of this.s.tokensAt(call.callee)) if (kind === FUNCTION) found.add(this.s.functions[at].container);
+    return found;
+  }
+
+  inputs() {
+    const seen = new Set();
+    for (const { call, sources } of this.sandboxes)
+      for (const source of sources) {
+        const key = `${source.tool.name} ${source.field}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        this.input(call, source);
+      }
+    for (const tool of this.ran) this.toolSchema(tool);
+  }
+
+  input(call, source) {
+    const kind = this.kindOf(source), place = { file: source.tool.file, line: source.tool.line, column: 1 };
+    if (kind !== undefined && /\.(any|unknown|object|record|array|union)\(\)/.test(kind)) {
+      this.report('code-not-text', place, `\`${source.field}\` is ${kind.replace(/^zod\.(z\.)?/, 'z.')}`, [source]);
+      return;
+    }
+    if (source.isBounded) return;
+    const isLong = kind !== undefined ? !/\.(max|length|regex)\(\)/.test(kind) : this.jsonFields(source.field).some(({ type, isBounded }) => type === 'string' && !isBounded);
+    const other = kind === undefined ? this.jsonFields(source.field).find(({ type }) => type === 'object' || type === 'array' || type === undefined) : undefined;
+    if (other) this.report('code-not-text', place, `\`${source.field}\` is ${other.type ?? 'of any type'}`, [source]);
+    else if (isLong) this.report('code-without-length', place, `\`${source.field}\` is text of any length`, [source]);
+    void call;
+  }
+
+  jsonFields(field) {
+    return field === '' ? [] : this.s.files.flatMap(({ schemas }) => schemas).map(({ fields }) => (Object.hasOwn(fields, field) ? fields[field] : undefined)).filter(Boolean);
+  }
+
+  toolSchema(tool) {
+    const place = { file: tool.file, line: tool.line, column: 1 };
+    const name = tool.name === '' ? 'the tool' : `the tool '${tool.name}'`;
+    const isMissing = tool.how === 'setRequestHandler' ? !this.s.files.some(({ flags }) => flags.inputSchema)
+      : /^(addTool|registerTool|createTool|defineTool)$/.test(tool.how) && !this.hasSchemaOf(tool);
+    if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.source(tool, '')]);
+  }
+
+  hasSchemaOf(tool) {
+    return this.schemaNodes(tool).some((node) => this.s.tokensAt(node).length > 0 || (this.s.flows[node] ?? []).length > 0);
+  }
+
+  results() {
+    for (const { call, sources } of this.sandboxes) {
+      for (const tool of new Set(sources.map((source) => source.tool)))
+        for (const f of tool.handlers ?? []) {
+          const back = this.s.deep(f.result, 4).filter(({ kind, call: from }) => kind === RESULT && !from.isBounded);
+          if (back.length === 0) continue;
+          const place = back.find(({ call: from }) => from === call) ?? back[0];
+          this.report('unbounded-result', place.call, 'the value goes into the reply as it is', sources);
+          return;
+        }
+    }
+  }
+
+  brokenPackages() {
+    for (const { path, dependencies } of this.packages)
+      for (const [name, range, line] of dependencies) {
+        const broken = BROKEN.find(([one]) => one === name);
+        if (broken === undefined || !this.isUsed(name) || isAtLeast(range, broken[1])) continue;
+        this.report('broken-package', { file: path, line, column: 1 }, `${name} ${range}`);
+      }
+  }
+
+  isUsed(name) {
+    return this.s.files.some((file) => {
+      for (let i = 1; i < file.imports.length; i += 3) if (packageOf(file.names[file.imports[i]]) === name) return true;
+      return false;
+    });
+  }
+
+  all() {
+    const isWorker = ({ paths }) => paths.some((path) => /^(worker_threads|global)\.Worker$/.test(path));
+    const known = this.s.calls.filter(({ paths }) => paths !== undefined);
+    for (const call of known) if (!isWorker(call)) this.call(call);
+    for (const call of known) if (isWorker(call)) this.call(call);
+    this.timers();
+    this.inputs();
+    this.results();
+    this.brokenPackages();
+  }
+}
+
+function isAtLeast(range, least) {
+  const have = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(range)?.slice(1).map((part) => Number(part ?? 0));
+  if (least === undefined || have === undefined) return false;
+  for (let i = 0; i < 3; i++) if (have[i] !== least[i]) return have[i] > least[i];
+  return true;
+}
+
+/* dist/index.js of src/index.ts, index.cjs of index.mjs: the same code, found twice. */
+const BUILT = /(^|\/)(dist|build|out|lib|esm|cjs)\//;
+const rank = ({ file }) => (BUILT.test(file) ? 2 : 0) + (/\.[cm]?tsx?$/.test(file) ? 0 : 1);
+
+/* Findings without repetitions, the gravest first. */
+function distinct(findings) {
+  const ruleOf = new Map(rules.map((rule) => [rule.id, rule])), places = new Set(), twins = new Map(), kept = [];
+  for (const finding of findings.sort((a, b) => rank(a) - rank(b))) {
+    const place = `${finding.rule} ${finding.file}:${finding.line}:${finding.column}`;
+    const twin = `${finding.rule} ${finding.detail} ${finding.from?.tool} ${finding.from?.field}`;
+    if (places.has(place)) continue;
+    places.add(place);
+    const first = twins.get(twin);
+    if (first !== undefined && first.file !== finding.file && (BUILT.test(finding.file) || stem(first.file) === stem(finding.file))) {
+      (first.also ??= []).push(`${finding.file}:${finding.line}`);
+      continue;
+    }
+    if (first === undefined) twins.set(twin, finding);
+    kept.push(finding);
+  }
+  return kept.sort((a, b) => ruleOf.get(b.rule).points - ruleOf.get(a.rule).points || a.file.localeCompare(b.file) || a.line - b.line);
+}
+
+const stem = (path) => path.replace(/\.[cm]?[jt]sx?$/, '');
+
+export function judge(solver, packages) {
+  const j = new Judge(solver, packages);
+  j.all();
+  const findings = distinct(j.findings), counted = new Set();
+  let points = 100;
+  for (const finding of findings) {
+    const rule = rules.find(({ id }) => id === finding.rule);
+    finding.points = rule.count === 'once' && counted.has(rule.id) ? 0 : rule.points;
+    counted.add(rule.id);
+    points = Math.max(0, points - finding.points);
+  }
+  return { findings, points, grade: gradeOf(points), tools: solver.tools.filter(({ handlers }) => handlers).length };
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/*
+ * models - what functions of Node.js, of the language and of some packages do with values: where
+ * tools are registered, where values go that a call does not show.
+ */
+import { FILE, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
+
+export const PASS = 'pass';
+
+/* Packages whose functions are followed by name; the rest is only passed through. */
+const FOLLOWED = /^(global|vm|vm2|child_process|worker_threads|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/.*|module|util|fs|execa|shelljs|cross-spawn|zx|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|node-pty|zod|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws|os|path|url|process|async_hooks|timers|glovebox)\b/;
+const LONG = /^(zod|quickjs-emscripten|isolated-vm)/;
+
+/* What functions of the language return is no object to be followed. */
+const PLAIN = /^global\.(?!Worker|Function|process|Bun|Deno)\w+(\.\w+)?\(\)/;
+
+export const isFollowed = (path) => !PLAIN.test(`${path}()`) && FOLLOWED.test(path) && (path.split('()').length < 4 || LONG.test(path));
+
+/* "node:fs/promises" is fs; "@scope/name/part" is itself. */
+export function packageOf(spec) {
+  const name = spec.replace(/^node:/, '').replace(/\/promises$/, '');
+  if (name === 'fs-extra' || name === 'graceful-fs') return 'fs';
+  if (/^zod\/|^zod-to-json/.test(name)) return 'zod';
+  if (name === 'process') return 'global.process';
+  return name;
+}
+
+const PASSED = /^global\.(String|JSON\.parse|Promise\.\w+|Array\.from|Array\.of|Object\.\w+|Buffer\.from|Buffer\.concat|decodeURIComponent)$/;
+const NOTHING = /^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/;
+
+/* Writes of a text into a file: the index of the path. */
+const WRITES = /^(fs\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync)|global\.(Bun|Deno)\.(write|writeTextFile|writeTextFileSync))$/;
+
+/* What is at once a result of code, to be followed to the tool's reply. */
+const RUNS = /^(global\.eval|vm\.(run\w+|Script\(\)\.run\w+|compileFunction\(\))|vm2\.\w+\(\)\.run\w*|isolated-vm\..*(eval|evalClosure|run|apply|evalSync|runSync)|quickjs-emscripten.*evalCode(Async)?|safe-eval|global\.Function\(\)|notevil|static-eval)$/;
+
+export function callModel(s, call, path) {
+  const [first = 0, second = 0] = call.args;
+  if (RUNS.test(path)) {
+    s.give(call.result, s.token(RESULT, s.calls.indexOf(call), { call }));
+    return undefined;
+  }
+  if (WRITES.test(path)) {
+    s.watch(second, (token) => {
+      const t = s.tokens[token];
+      if (t.kind === TAINT || t.kind === QUOTED) s.give(first, s.token(FILE, t.key, { source: t.source }));
+    });
+    return undefined;
+  }
+  switch (path) {
+    case 'global.require': case 'global.import':
+      s.watch(first, (token) => {
+        const t = s.tokens[token];
+        if (t.kind === TEXT && !t.key.startsWith('.')) s.give(call.result, s.module(packageOf(t.key)));
+      });
+      return undefined;
+    case 'module.createRequire': s.give(call.result, s.module('global.require')); return undefined;
+    case 'util.promisify': case 'global.Promise.resolve': case 'global.Promise.all': case 'global.Promise.race': case 'global.Promise.any':
+    case 'global.Promise.allSettled': case 'global.Object.freeze': case 'global.Object.seal': case 'vm.createContext': case 'global.Array.from':
+    case 'util.inspect': case 'global.structuredClone':
+      s.edge(first, call.result);
+      return undefined;
+    case 'global.JSON.stringify': jsonOf(s, call); return undefined;
+    case 'global.Promise': promise(s, call); return undefined;
+    case 'global.Object.assign':
+      for (const arg of call.args.slice(1)) s.copyMembers(arg, first);
+      s.edge(first, call.result);
+      return undefined;
+    case 'global.Object.create': {
+      const made = s.fresh();
+      s.edge(made, call.result);
+      s.copyMembers(first, made);
+      return undefined;
+    }
+    case 'global.Object.getPrototypeOf': case 'global.Reflect.getPrototypeOf':
+      s.eachFunction(first, (f, token) => s.give(call.result, token));
+      return undefined;
+    case 'global.Object.defineProperty': return undefined;
+    case 'global.Object.values': case 'global.Object.entries': case 'global.Object.fromEntries': entries(s, call, path); return undefined;
+    case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return undefined;
+    case 'worker_threads.Worker': case 'global.Worker': {
+      const data = s.node();
+      s.read(second, 'workerData', data);
+      s.edge(data, s.channel);
+      return undefined;
+    }
+    case 'worker_threads.Worker().postMessage': case 'global.Worker().postMessage': case 'child_process.fork().send':
+      s.edge(first, s.channel);
+      return undefined;
+    case 'worker_threads.Worker().on': case 'worker_threads.Worker().once': case 'global.Worker().on': case 'child_process.fork().on':
+      s.eachFunction(second, (f) => f.params.length > 0 && s.give(f.params[0], s.token(RESULT, s.calls.indexOf(call), { call })));
+      return undefined;
+    case 'worker_threads.parentPort.on': case 'worker_threads.parentPort.once': case 'global.process.on':
+      if (path !== 'global.process.on' || s.textsAt(first).includes('message'))
+        s.eachFunction(second, (f) => s.edge(s.channel, f.params[0] ?? 0));
+      return undefined;
+  }
+  if (path.startsWith('zod')) {
+    s.edge(first, call.result); /* z.object(fields): the fields */
+    return undefined;
+  }
+  return PASSED.test(path) ? PASS : NOTHING.test(path) ? undefined : PASS;
+}
+
+/* Any text in it becomes a literal, which is safe in code, but not in a shell. */
+function jsonOf(s, call) {
+  s.edge(call.args[0] ?? 0, call.result, 2);
+  s.watch(call.args[0] ?? 0, (token) => {
+    if (s.tokens[token].kind !== OBJECT) return;
+    const inner = s.node();
+    s.readBox(token, '*', inner);
+    s.edge(inner, call.result, 2);
+  });
+}
+
+function promise(s, call) {
+  s.eachFunction(call.args[0] ?? 0, (f) => {
+    if (f.params.length > 0) s.give(f.params[0], s.token(SETTLE, call.result, { to: call.result }));
+  });
+}
+
+function entries(s, call, path) {
+  const inner = s.node(), made = s.fresh();
+  s.read(call.args[0] ?? 0, '*', inner);
+  s.edge(call.args[0] ?? 0, inner, 1);
+  s.edge(made, call.result);
+  if (path.endsWith('values')) {
+    s.write(inner, made, '[]');
+    return;
+  }
+  const pair = s.fresh();
+  s.write(inner, pair, '[]');
+  s.write(pair, made, '[]');
+  if (path.endsWith('fromEntries')) {
+    const value = s.node();
+    s.read(inner, '*', value);
+    s.write(value, made, '*');
+  }
+}
+
+function collection(s, call) {
+  const made = s.fresh(), pair = s.node(), value = s.node();
+  s.edge(made, call.result);
+  for (const arg of call.args) {
+    s.read(arg, '*', pair);
+    s.read(pair, '*', value);
+  }
+  s.write(value, made, '*');
+  s.write(pair, made, '*');
+}
+
+/* ---- methods, by their names ------------------------------------------------------- */
+
+const CALLBACKS = /^(map|forEach|filter|find|findLast|findIndex|some|every|flatMap|reduce|sort)$/;
+const ELEMENT = /^(find|findLast|at|pop|shift|get|reduce|next)$/;
+const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice|flatMap|map)$/;
+
+/* What the call may be, whatever its receiver is: a registration of a tool, or a method of an
+ * array, a map or a promise. */
+export function methodModel(s, call) {
+  const { name, args } = call;
+  if (call.receiver === 0 && name !== 'createTool' && name !== 'tool') return;
+  if (registration(s, call)) return;
+  if (name === 'then' || name === 'catch' || name === 'finally') {
+    if (name !== 'catch') for (const arg of args.slice(0, 1)) s.eachFunction(arg, (f) => {
+      if (name === 'then') s.edge(call.receiver, f.params[0] ?? 0);
+      if (name === 'then') s.edge(f.result, call.result);
+    });
+    for (const arg of args) s.eachFunction(arg, (f) => s.edge(f.result, call.result));
+    if (name !== 'then') s.edge(call.receiver, call.result);
+    call.isResolved = true;
+    return;
+  }
+  if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set)$/.test(name))
+    s.watch(call.receiver, (token) => s.tokens[token].kind === OBJECT && arrayMethod(s, call, token));
+}
+
+function arrayMethod(s, call, token) {
+  const { name, args } = call, own = s.box(token).members.has(name);
+  if (own) return;
+  const element = s.node();
+  s.readBox(token, '*', element);
+  call.isResolved = true;
+  if (/^(push|unshift|add|set)$/.test(name)) {
+    s.edge(args.at(-1) ?? 0, s.wildOf(token));
+    return;
+  }
+  if (CALLBACKS.test(name)) {
+    const made = name === 'map' || name === 'flatMap' ? s.fresh() : 0;
+    s.eachFunction(args[0] ?? 0, (f) => {
+      s.edge(element, f.params[name === 'reduce' ? 1 : 0] ?? 0);
+      if (name === 'reduce') s.edge(f.result, f.params[0] ?? 0);
+      if (name === 'reduce') s.edge(f.result, call.result);
+      s.write(f.result, made, '[]');
+    });
+    s.edge(made, call.result);
+  }
+  if (ELEMENT.test(name)) s.edge(element, call.result);
+  else if (SAME.test(name) && name !== 'map' && name !== 'flatMap') s.give(call.result, token);
+}
+
+/* ---- where tools are made ------------------------------------------------------------ */
+
+function registration(s, call) {
+  const { name, args, file, line } = call;
+  const nameOfTool = () => s.textsAt(args[0] ?? 0, 0)[0] ?? '';
+  switch (name) {
+    case 'tool': case 'registerTool': {
+      if (call.receiver === 0 || args.length < 2 || (name === 'registerTool' && args.length < 3)) {
+        if (args.length === 1) return toolObject(s, call, args[0]);
+        return false;
+      }
+      const tool = s.tool(nameOfTool(), file, line, { how: name, call });
+      if (name === 'registerTool') {
+        tool.schema = s.node();
+        s.read(args[1], 'inputSchema', tool.schema);
+      } else {
+        /* name, [description], [schema], [annotations], handler */
+        tool.schemas = args.slice(1, -1);
+      }
+      s.seed(args.at(-1), tool);
+      return true;
+    }
+    case 'addTool': case 'defineTool': case 'createTool':
+      if (args.length > 1) {
+        s.seed(args.at(-1), s.tool(nameOfTool(), file, line, { how: name, call, schemas: args.slice(0, -1) }));
+        return true;
+      }
+      return toolObject(s, call, args[0] ?? 0);
+    case 'setRequestHandler': {
+      if (args.length < 2) return false;
+      const tool = s.tool('', file, line, { how: name, call });
+      s.watch(args[0], (token) => {
+        const t = s.tokens[token];
+        if (t.kind === MODULE && /Schema$/.test(t.path) && !/CallTool/.test(t.path)) tool.isOther = true;
+      });
+      s.seed(args[1], tool, true);
+      return true;
+    }
+  }
+  return false;
+}
+
+function toolObject(s, call, object) {
+  const tool = s.tool('', call.file, call.line, { how: call.name, call, schema: s.node(), nameNode: s.node() });
+  s.read(object, 'parameters', tool.schema);
+  s.read(object, 'inputSchema', tool.schema);
+  s.read(object, 'name', tool.nameNode);
+  s.read(object, 'id', tool.nameNode);
+  for (const key of ['execute', 'handler', 'run', 'callback']) {
+    const node = s.node();
+    s.read(object, key, node);
+    s.seed(node, tool);
+  }
+  return false;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* scan - asks scan.js: the graph of some files in each of several calls at once, then the
+ * findings of all graphs, then the report. */
+#include "scan/scan.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glovebox/preload.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ALL_MS       120000 /* for all graphs */
+#define BATCH_MS     20000
+#define FILE_MS      5000 /* for a file by itself, after its batch has failed */
+#define JUDGE_MS     90000
+#define MEMORY       GBX_MIB(2048)
+#define QUESTION_MAX GBX_MIB(512)
+#define ARCHIVE_MAX  GBX_MIB(32)
+#define BATCH_MIN    GBX_KIB(256)
+#define BATCH_MAX    GBX_KIB(2048)
+#define BATCH_FILES  500
+#define THREADS_MAX  8
+
+extern const char gbx_script_scan[];
+
+/* Files from first on, below end, and what the script says of them. */
+typedef struct batch {
+    size_t first;
+    size_t end;
+    gbx_buf parts; /* of the judge's question, with commas */
+} batch;
+
+typedef struct work {
+    gbx_scan *scan;
+    gbx_engine *engine;
+    gbx_scan_files files;
+    batch *batches;
+    size_t batch_count;
+    atomic_size_t next;
+    int64_t end_ms;
+    pthread_mutex_t lock; /* of files, for what was not read, and of error */
+    gbx_status status;
+    gbx_error error;
+} work;
+
+static void release_result(gbx_result **result)
+{
+    gbx_result_free(*result);
+}
+
+static int64_t now_ms(void)
+{
+    return gbx_clock_now_ns() / GBX_NS_PER_MS;
+}
+
+static unsigned thread_count(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online < 1 ? 1 : online > THREADS_MAX ? THREADS_MAX : (unsigned)online;
+}
+
+static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
+{
+    const gbx_preload preload = {"scan.js", gbx_script_scan, strlen(gbx_script_scan)};
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.limits.timeout_ms = JUDGE_MS;
+    options.limits.memory_bytes = MEMORY;
+    options.limits.output_bytes = GBX_MIB(256);
+    options.pool_size = thread_count();
+    options.max_workers = thread_count();
+    options.preloads = &preload;
+    options.preload_count = 1;
+    return gbx_engine_new(&options, ret, reterr);
+}
+
+/* Call one of the script's functions. How the script ended is in *ret. */
+static gbx_status ask(work *w, const char *function, const gbx_buf *input,
+                      uint32_t timeout_ms, gbx_result **ret, gbx_error *reterr)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_call call = GBX_CALL_INIT;
+    char code[64];
+
+    (void)gbx_need(input->failed ? NULL : input->data);
+    limits.timeout_ms = timeout_ms;
+    call.limits = &limits;
+    call.flags = GBX_CALL_NO_GUARD; /* the code is ours */
+    call.code_len =
+        (size_t)snprintf(code, sizeof code, "input => scan.%s(input)", function);
+    call.code = code;
+    call.input = (const char *)input->data;
+    call.input_len = input->len;
+    call.signal = w->scan->signal;
+    return gbx_execute(w->engine, &call, ret, reterr);
+}
+
+/* The same where anything but a value is a failure. */
+static gbx_status ask_value(work *w, const char *function, const gbx_buf *input,
+                            gbx_result **ret, gbx_view *ret_value, gbx_error *reterr)
+{
+    gbx_status status = ask(w, function, input, JUDGE_MS, ret, reterr);
+    const char *value;
+    size_t len;
+
+    if (status != GBX_OK)
+        return status;
+    if (gbx_result_code(*ret) != GBX_CODE_VALUE)
+        return gbx_fail(reterr, GBX_E_DATA, "cannot audit '%s': %s", w->scan->path,
+                        gbx_result_error(*ret));
+    value = gbx_result_value(*ret, &len);
+    if (!gbx_view_open(value, len, ret_value))
+        return gbx_fail(reterr, GBX_E_DATA, "no answer of the auditor's script");
+    return GBX_OK;
+}
+
+/* ---- graphs ----------------------------------------------------------------------- */
+
+static const char *reason_of(const gbx_result *result)
+{
+    gbx_code code = gbx_result_code(result);
+
+    if (code == GBX_CODE_TIMEOUT)
+        return "it takes too long to read";
+    if (code == GBX_CODE_MEMORY)
+        return "it takes too much memory to read";
+    return code == GBX_CODE_CRASHED ? "reading it ended the sealed process"
+                                    : gbx_result_error(result);
+}
+
+static void note_unread(work *w, size_t first, size_t end, const char *why)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    for (size_t i = first; i < end; i++)
+        gbx_scan_unread(&w->files, w->files.list[i].path, why);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static void note_failure(work *w, gbx_status status, const gbx_error *err)
+{
+    (void)pthread_mutex_lock(&w->lock);
+    if (w->status == GBX_OK) {
+        w->status = status;
+        w->error = *err;
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+static void put_file(gbx_buf *to, const gbx_scan_file *file)
+{
+    gbx_json_put_open(to, NULL, '[');
+    gbx_json_put_text(to, NULL, file->path);
+    gbx_json_put_json(to, NULL, file->text, file->len);
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* If a batch fails, each of its files is read by itself, so that the one at fault is named. */
+static void read_graphs(work *w, batch *b, size_t first, size_t end)
+{
+    GBX_CLEANUP(release_result) gbx_result *result = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
+    int64_t now = now_ms();
+    gbx_error err = {0};
+    gbx_status status;
+    uint32_t most = end - first > 1 ? BATCH_MS : FILE_MS;
+
+    if (now >= w->end_ms) {
+        note_unread(w, first, end, "the time for the whole project is over");
+        return;
+    }
+    gbx_json_put_open(&question, NULL, '{');
+    gbx_json_put_open(&question, "files", '[');
+    for (size_t i = first; i < end; i++)
+        put_file(&question, &w->files.list[i]);
+    (void)gbx_buf_puts(&question, "]}");
+    status =
+        ask(w, "graphs", &question,
+            w->end_ms - now < most ? (uint32_t)(w->end_ms - now) : most, &result, &err);
+    if (status != GBX_OK || gbx_result_code(result) == GBX_CODE_ABORTED) {
+        note_failure(w, status != GBX_OK ? status : GBX_E_CLOSED, &err);
+    } else if (gbx_result_code(result) == GBX_CODE_VALUE) {
+        size_t len;
+        const char *value = gbx_result_value(result, &len);
+
+        gbx_json_put_json(&b->parts, NULL, value, len);
+    } else if (end - first == 1) {
+        note_unread(w, first, end, reason_of(result));
+    } else {
+        gbx_buf_cleanup(&question);
+        for (size_t i = first; i < end; i++)
+            read_graphs(w, b, i, i + 1);
+    }
+}
+
+static void *work_main(void *arg)
+{
+    work *w = arg;
+    size_t at;
+
+    while ((at = atomic_fetch_add(&w->next, 1)) < w->batch_count)
+        read_graphs(w, &w->batches[at], w->batches[at].first, w->batches[at].end);
+    return NULL;
+}
+
+static void make_batches(work *w)
+{
+    size_t most = w->files.bytes / 2 / thread_count();
+    size_t bytes = 0;
+    batch *last = NULL;
+
+    most = most < BATCH_MIN ? BATCH_MIN : most > BATCH_MAX ? BATCH_MAX : most;
+    w->batches = gbx_need(calloc(w->files.count + 1, sizeof w->batches[0]));
+    for (size_t i = 0; i < w->files.count; i++) {
+        const size_t len = w->files.list[i].len;
+
+        if (last == NULL || bytes + len > most || i - last->first >= BATCH_FILES) {
+            last = &w->batches[w->batch_count++];
+            *last = (batch){.first = i, .parts = {.ceiling = QUESTION_MAX}};
+            bytes = 0;
+        }
+        last->end = i + 1;
+        bytes += len;
+    }
+}
+
+static gbx_status read_all_graphs(work *w, gbx_error *reterr)
+{
+    pthread_t threads[THREADS_MAX];
+    unsigned started = 0;
+
+    make_batches(w);
+    w->end_ms = now_ms() + ALL_MS;
+    while (started + 1 < thread_count() && started + 1 < w->batch_count &&
+           pthread_create(&threads[started], NULL, work_main, w) == 0)
+        started++;
+    (void)work_main(w);
+    while (started > 0)
+        (void)pthread_join(threads[--started], NULL);
+    if (w->status != GBX_OK && reterr != NULL)
+        *reterr = w->error;
+    return w->status;
+}
+
+/* ---- archives ---------------------------------------------------------------------- */
+
+static bool is_archive(const char *path)
+{
+    static const char *const ends[] = {".tgz", ".tar.gz", ".tar"};
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < GBX_COUNTOF(ends); i++)
+        if (len > strlen(ends[i]) && strcmp(path + len - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
+static void take_unpacked(work *w, gbx_view answer)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view entry;
+
+    while (gbx_view_next(gbx_view_member(answer, "files"), &cursor, &name, &entry)) {
+        size_t at = 0;
+        gbx_view path = {0};
+        gbx_view text = {0};
+        GBX_CLEANUP(gbx_free) char *words = NULL;
+
+        (void)gbx_view_next(entry, &at, &name, &path);
+        (void)gbx_view_next(entry, &at, &name, &text);
+        words = gbx_view_string(path, 4096);
+        if (words != NULL && gbx_view_kind(text) == '"')
+            gbx_scan_add(&w->files, words, gbx_need(strndup(text.at, text.len)),
+                         text.len);
+    }
+    cursor = 0;
+    while (gbx_view_next(gbx_view_member(answer, "unread"), &cursor, &name, &entry)) {
+        GBX_CLEANUP(gbx_free)
+        char *path = gbx_view_string(gbx_view_member(entry, "path"), 4096);
+        GBX_CLEANUP(gbx_free)
+        char *why = gbx_view_string(gbx_view_member(entry, "why"), 4096);
+
+        gbx_scan_unread(&w->files, path != NULL ? path : "?", why != NULL ? why : "?");
+    }
+}
+
+/* Unpacking is done in the sandbox, too. */
+static gbx_status read_archive(work *w, gbx_error *reterr)
+{
+    GBX_CLEANUP(release_result) gbx_result *result = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = open(w->scan->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *why =
+        fd < 0 ? gbx_fail_reason(errno) : gbx_scan_slurp(fd, ARCHIVE_MAX, &bytes);
+    gbx_view answer = {0};
+    gbx_status status;
+
+    if (why != NULL)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", w->scan->path, why);
+    (void)gbx_buf_puts(&question, "{\"base64\":\"");
+    (void)gbx_base64_append(&question, bytes.data != NULL ? bytes.data : (uint8_t *)"",
+                            bytes.len);
+    (void)gbx_buf_puts(&question, "\"}");
+    gbx_buf_cleanup(&bytes);
+    status = ask_value(w, "unpack", &question, &result, &answer, reterr);
+    if (status == GBX_OK)
+        take_unpacked(w, answer);
+    return status;
+}
+
+/* ---- findings and report ------------------------------------------------------------ */
+
+static gbx_status judge(work *w, gbx_result **ret, gbx_view *ret_value,
+                        gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
+
+    gbx_json_put_open(&question, NULL, '{');
+    gbx_json_put_open(&question, "parts", '[');
+    for (size_t i = 0; i < w->batch_count; i++) {
+        const gbx_buf *parts = &w->batches[i].parts;
+
+        if (parts->len > 0)
+            gbx_json_put_json(&question, NULL, (const char *)parts->data, parts->len);
+        gbx_buf_cleanup(&w->batches[i].parts);
+    }
+    (void)gbx_buf_puts(&question, "]}");
+    return ask_value(w, "judge", &question, ret, ret_value, reterr);
+}
+
+/* Append the texts of the files that findings are in. */
+static void put_sources(work *w, gbx_view need, gbx_buf *to)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view path;
+
+    gbx_json_put_open(to, "sources", '[');
+    while (gbx_view_next(need, &cursor, &name, &path))
+        for (size_t i = 0; i < w->files.count; i++)
+            if (gbx_view_is_text(path, w->files.list[i].path)) {
+                put_file(to, &w->files.list[i]);
+                break;
+            }
+    (void)gbx_buf_puts(to, "]");
+}
+
+static void put_left_out(const gbx_scan_files *files, gbx_buf *to)
+{
+    gbx_json_put_open(to, "skipped", '{');
+    gbx_json_put_integer(to, "count", (int64_t)files->left_out);
+    gbx_json_put_key(to, "names");
+    (void)gbx_json_append_string(to,
+                                 files->left_names.data != NULL
+                                     ? (const char *)files->left_names.data
+                                     : "",
+                                 files->left_names.len);
+    (void)gbx_buf_puts(to, "}");
+}
+
+static gbx_status make_report(work *w, gbx_view findings, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
+
+    gbx_json_put_open(&question, NULL, '{');
+    gbx_json_put_json(&question, "result", findings.at, findings.len);
+    gbx_json_put_key(&question, "place");
+    (void)gbx_json_append_string(&question, w->scan->path, strlen(w->scan->path));
+    gbx_json_put_text(&question, "least", w->scan->least);
+    gbx_json_put_text(&question, "version", gbx_version());
+    put_left_out(&w->files, &question);
+    gbx_json_put_integer(&question, "unreadCount", (int64_t)w->files.unread_count);
+    gbx_json_put_open(&question, "unread", '[');
+    if (w->files.unread.len > 0)
+        gbx_json_put_json(&question, NULL, (const char *)w->files.unread.data,
+                          w->files.unread.len);
+    (void)gbx_buf_puts(&question, "]");
+    put_sources(w, gbx_view_member(findings, "need"), &question);
+    (void)gbx_buf_puts(&question, "}");
+    return ask_value(w, "report", &question, &w->scan->result, &w->scan->report,
+                     reterr);
+}
+
+static void work_cleanup(work *w)
+{
+    for (size_t i = 0; i < w->batch_count; i++)
+        gbx_buf_cleanup(&w->batches[i].parts);
+    free(w->batches);
+    gbx_scan_files_free(&w->files);
+    gbx_engine_free(w->engine);
+    (void)pthread_mutex_destroy(&w->lock);
+}
+
+gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
+{
+    GBX_CLEANUP(work_cleanup)
+    work w = {.scan = scan, .lock = PTHREAD_MUTEX_INITIALIZER};
+    GBX_CLEANUP(release_result) gbx_result *result = NULL;
+    gbx_view findings = {0};
+    gbx_status status = open_engine(&w.engine, reterr);
+
+    if (status == GBX_OK)
+        status = is_archive(scan->path) ? read_archive(&w, reterr)
+                                        : gbx_scan_read(scan->path, &w.files, reterr);
+    if (status == GBX_OK)
+        status = read_all_graphs(&w, reterr);
+    if (status == GBX_OK)
+        status = judge(&w, &result, &findings, reterr);
+    return status == GBX_OK ? make_report(&w, findings, reterr) : status;
+}
+
+void gbx_scan_free(gbx_scan *scan)
+{
+    gbx_result_free(scan->result);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan - `glovebox audit`: the JavaScript of a project, read and judged in sealed workers.
+ *
+ * This side walks the folder, hands texts to calls and passes on what comes back. What a text
+ * means is decided by scan.js, in the sandbox. It uses the public header and base alone.
+ */
+#ifndef GBX_SCAN_SCAN_H
+#define GBX_SCAN_SCAN_H
+
+#include "base/buf.h"
+#include "base/json_view.h"
+
+#include <glovebox/glovebox.h>
+
+/* One file of the project. */
+typedef struct gbx_scan_file {
+    char *path; /* below the root */
+    char *text; /* a JSON string */
+    size_t len; /* bytes of it */
+} gbx_scan_file;
+
+/* What was found in a folder or an archive. Zeroed at first. */
+typedef struct gbx_scan_files {
+    gbx_scan_file *list;
+    size_t count;
+    size_t room;
+    size_t bytes;        /* of all texts */
+    size_t entries;      /* of all folders */
+    size_t unread_count; /* files that were not read, named or not */
+    gbx_buf unread;      /* {"path","why"} of the first of them, with commas */
+    size_t left_out;     /* files and folders that were left out by their names */
+    gbx_buf left_names;  /* of the first of them */
+} gbx_scan_files;
+
+/* Read a folder, or one file. GBX_E_OS: it cannot be opened. */
+gbx_status gbx_scan_read(const char *path, gbx_scan_files *files, gbx_error *reterr);
+/* Take text, a JSON string from malloc(). Nothing is taken beyond the bounds. */
+void gbx_scan_add(gbx_scan_files *files, const char *path, char *text, size_t len);
+/* Remember that a file was not read, and why. */
+void gbx_scan_unread(gbx_scan_files *files, const char *path, const char *why);
+/* Read a file of at most max bytes to its end. NULL, or why it cannot be read. */
+const char *gbx_scan_slurp(int fd, size_t max, gbx_buf *to);
+void gbx_scan_files_free(gbx_scan_files *files);
+
+/* What is asked for, and where the answer is. Zeroed at first. */
+typedef struct gbx_scan {
+    const char *path;   /* a folder, a file, or a package as npm makes it */
+    const char *least;  /* the grade that is good enough: "C" */
+    gbx_signal *signal; /* aborts it; or NULL */
+    gbx_view report;    /* {"isFine","text","json","sarif","html"} */
+    gbx_result *result; /* what report is a view of */
+} gbx_scan;
+
+/*
+ * GBX_E_OS: the path cannot be read; GBX_E_DATA: it is no archive, or the whole is beyond
+ * every limit. Files that cannot be judged are no failure: the report names them.
+ */
+gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr);
+void gbx_scan_free(gbx_scan *scan);
+
+#endif

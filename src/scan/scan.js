@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/*
+ * scan - what `glovebox audit` asks in sealed workers: the files of an archive, the graph of some
+ * files, the findings of all graphs, the report. Each exported function is one question of scan.c.
+ */
+import { unpack as unpackArchive } from './archive.js';
+import { judge as judgeAll } from './judge.js';
+import { reportAs } from './report.js';
+import { Solver } from './solve.js';
+import { graphOf } from './value_graph.js';
+
+const FILE_MAX = 8 << 20, FILES_MAX = 20000, LINE_MAX = 4 << 20, NOTES_MAX = 100;
+const SOURCE = /\.[cm]?[jt]sx?$/;
+const LEFT_OUT = /(^|\/)(node_modules|\.[^/]+|tests?|__tests__|__mocks__|specs?|e2e|fixtures|coverage|benchmarks?|bench)\/|[.-](test|spec|bench|stories)\.[cm]?[jt]sx?$|\.d\.[cm]?ts$|\.min\.js$/;
+
+/* Is it a file to be read? The same names as in scan_files.c. */
+const isWanted = (path) => (SOURCE.test(path) || /(^|\/)package\.json$/.test(path)) && !LEFT_OUT.test(path);
+
+const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
+
+export function unpack({ base64 }) {
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const files = [], unread = [], decoder = new TextDecoder();
+  let leftOut = 0;
+  const note = (path, why) => unread.length < NOTES_MAX && unread.push({ path, why });
+  unpackArchive(packed, (path, bytes) => {
+    const inner = path.replace(/^[^/]*\//, '');
+    if (!isWanted(inner)) leftOut += SOURCE.test(inner) ? 1 : 0;
+    else if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
+    else if (files.length >= FILES_MAX) note(inner, 'there are too many files');
+    else files.push([inner, decoder.decode(bytes)]);
+  }, note);
+  return { files, unread, leftOut };
+}
+
+/* The packages that a package.json names, with their lines. */
+function dependenciesOf(path, text) {
+  const value = JSON.parse(text), lines = text.split('\n');
+  const lineOf = (name) => lines.findIndex((line) => line.includes(`"${name}"`)) + 1;
+  const all = { ...value.dependencies, ...value.optionalDependencies, ...value.peerDependencies };
+  return { path, name: value.name, version: value.version,
+    dependencies: Object.entries(all).map(([name, range]) => [name, String(range), lineOf(name)]) };
+}
+
+export function graphs({ files }) {
+  const found = { graphs: [], packages: [], unread: [] };
+  for (const [path, text] of files)
+    try {
+      if (path.endsWith('.json')) {
+        found.packages.push(dependenciesOf(path, text));
+        continue;
+      }
+      if (text.length > LINE_MAX && /[^\n]{4194304}/.test(text)) throw new Error('it has a line of more than 4 MB');
+      found.graphs.push(graphOf(path, text));
+    } catch (error) {
+      found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${plain(error)}` });
+    }
+  return found;
+}
+
+export function judge({ parts }) {
+  const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages);
+  const solver = new Solver(files);
+  const isWhole = solver.run();
+  const result = judgeAll(solver, packages);
+  const unread = parts.flatMap((part) => part.unread);
+  if (!isWhole) unread.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
+  const need = new Set(result.findings.flatMap(({ file, from }) => [file, from?.file]).filter(Boolean));
+  return { ...result, files: files.length, unread, need: [...need],
+    project: packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null };
+}
+
+export function report({ result, sources, place, skipped, unread, unreadCount, version, least }) {
+  const all = [...unread, ...result.unread];
+  if (unreadCount > unread.length) all.push({ path: `${unreadCount - unread.length} more files`, why: 'they are not named here' });
+  return reportAs({ ...result, place, skipped, version, least, unread: all }, new Map(sources));
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* scan_files - walks a folder that may be hostile: no link is followed, and files, bytes,
+ * entries and depth have bounds. */
+#include "scan/scan.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+#include "base/json.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILES_MAX   20000
+#define ENTRIES_MAX 200000
+#define BYTES_MAX   GBX_MIB(64)
+#define FILE_MAX    GBX_MIB(8) /* the same as in scan.js */
+#define DEPTH_MAX   32
+#define NOTES_MAX   100
+#define NAMES_MAX   8
+
+/* Folders that are no part of a server that runs. */
+static const char *const left_out_folders[] = {
+    "node_modules", "test",  "tests",    "__tests__", "__mocks__",
+    "spec",         "specs", "e2e",      "fixtures",  "benchmarks",
+    "benchmark",    "bench", "coverage",
+};
+static const char *const endings[] = {".js", ".mjs", ".cjs", ".jsx",
+                                      ".ts", ".mts", ".cts", ".tsx"};
+/* Files of these are left out: of "run.test.ts" the middle. */
+static const char *const left_out_middles[] = {".test.", "-test.",  ".spec.",
+                                               "-spec.", ".bench.", ".stories.",
+                                               ".d.",    ".min."};
+
+void gbx_scan_files_free(gbx_scan_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].path);
+        free(files->list[i].text);
+    }
+    free(files->list);
+    gbx_buf_cleanup(&files->unread);
+    gbx_buf_cleanup(&files->left_names);
+    *files = (gbx_scan_files){0};
+}
+
+void gbx_scan_unread(gbx_scan_files *files, const char *path, const char *why)
+{
+    if (files->unread_count++ >= NOTES_MAX)
+        return;
+    if (files->unread.ceiling == 0)
+        gbx_buf_init(&files->unread, GBX_MIB(4));
+    gbx_json_put_open(&files->unread, NULL, '{');
+    gbx_json_put_text(&files->unread, "path", path);
+    gbx_json_put_text(&files->unread, "why", why);
+    (void)gbx_buf_puts(&files->unread, "}");
+}
+
+void gbx_scan_add(gbx_scan_files *files, const char *path, char *text, size_t len)
+{
+    const char *why = files->count >= FILES_MAX        ? "there are too many files"
+                      : files->bytes + len > BYTES_MAX ? "the project is too large"
+                                                       : NULL;
+
+    if (why != NULL) {
+        gbx_scan_unread(files, path, why);
+        free(text);
+        return;
+    }
+    if (files->count == files->room) {
+        files->room = files->room == 0 ? 64 : files->room * 2;
+        files->list =
+            gbx_need(reallocarray(files->list, files->room, sizeof files->list[0]));
+    }
+    files->list[files->count++] =
+        (gbx_scan_file){.path = gbx_need(strdup(path)), .text = text, .len = len};
+    files->bytes += len;
+}
+
+const char *gbx_scan_slurp(int fd, size_t max, gbx_buf *to)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return gbx_fail_reason(errno);
+    if (!S_ISREG(st.st_mode))
+        return "it is not a file";
+    if ((uint64_t)st.st_size > max)
+        return "it is too large";
+    gbx_buf_init(to, max + 1);
+    if (!gbx_buf_read(to, fd))
+        return to->failed ? "it is too large" : gbx_fail_reason(errno);
+    return to->len > max ? "it is too large" : NULL;
+}
+
+static void read_one(gbx_scan_files *files, int fd, const char *path)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = FILE_MAX * 6 + 16};
+    const char *why = gbx_scan_slurp(fd, FILE_MAX, &bytes);
+    size_t len;
+    char *taken;
+
+    if (why != NULL) {
+        gbx_scan_unread(files, path, why);
+        return;
+    }
+    (void)gbx_json_append_string(&text,
+                                 bytes.data != NULL ? (const char *)bytes.data : "",
+                                 bytes.len);
+    taken = gbx_need(gbx_buf_take_string(&text, &len));
+    gbx_scan_add(files, path, taken, len);
+}
+
+/* ---- folders -------------------------------------------------------------------- */
+
+static bool is_folder_left_out(const char *name)
+{
+    if (name[0] == '.')
+        return true;
+    for (size_t i = 0; i < GBX_COUNTOF(left_out_folders); i++)
+        if (strcmp(name, left_out_folders[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text);
+    size_t end_len = strlen(end);
+
+    return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static bool is_source(const char *name)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
+        if (ends_with(name, endings[i]))
+            return true;
+    return strcmp(name, "package.json") == 0;
+}
+
+static bool is_file_left_out(const char *name)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(left_out_middles); i++)
+        if (strstr(name, left_out_middles[i]) != NULL)
+            return true;
+    return false;
+}
+
+static void leave_out(gbx_scan_files *files, const char *path)
+{
+    if (files->left_names.ceiling == 0)
+        gbx_buf_init(&files->left_names, GBX_KIB(64));
+    if (files->left_out++ < NAMES_MAX)
+        (void)gbx_buf_printf(&files->left_names, "%s%s",
+                             files->left_names.len > 0 ? ", " : "", path);
+}
+
+static void walk(gbx_scan_files *files, int folder, const char *path, int depth);
+
+static void visit(gbx_scan_files *files, int folder, const char *path, const char *name,
+                  int depth)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char below[PATH_MAX];
+    struct stat st;
+
+    if (snprintf(below, sizeof below, "%s%s%s", path, *path != '\0' ? "/" : "", name) >=
+            (int)sizeof below ||
+        fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (S_ISLNK(st.st_mode)) {
+        if (is_source(name) || strchr(name, '.') == NULL)
+            gbx_scan_unread(files, below, "it is a link");
+        return;
+    }
+    if (S_ISDIR(st.st_mode) ? is_folder_left_out(name)
+                            : is_source(name) && is_file_left_out(name)) {
+        leave_out(files, below);
+        return;
+    }
+    if (!S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_source(name)))
+        return;
+    /* What was looked at may have been replaced by a pipe or a link. */
+    fd = openat(folder, name,
+                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+                    (S_ISDIR(st.st_mode) ? O_DIRECTORY : 0));
+    if (fd < 0)
+        gbx_scan_unread(files, below, gbx_fail_reason(errno));
+    else if (!S_ISDIR(st.st_mode))
+        read_one(files, fd, below);
+    else if (depth >= DEPTH_MAX)
+        gbx_scan_unread(files, below, "it is nested too deeply");
+    else
+        walk(files, gbx_fd_take(&fd), below, depth + 1);
+}
+
+/* The names of a folder, as many as may still be read. */
+static char **names_of(gbx_scan_files *files, DIR *dir, size_t *ret_count)
+{
+    char **names = NULL;
+    struct dirent *entry;
+    size_t room = 0;
+
+    *ret_count = 0;
+    while (files->entries < ENTRIES_MAX && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (*ret_count == room) {
+            room = room == 0 ? 64 : room * 2;
+            names = gbx_need(reallocarray(names, room, sizeof names[0]));
+        }
+        names[(*ret_count)++] = gbx_need(strdup(entry->d_name));
+        files->entries++;
+    }
+    return names;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Takes the descriptor. */
+static void walk(gbx_scan_files *files, int folder, const char *path, int depth)
+{
+    DIR *dir = fdopendir(folder);
+    char **names;
+    size_t count;
+
+    if (dir == NULL) {
+        gbx_scan_unread(files, path, gbx_fail_reason(errno));
+        gbx_fd_close(&folder);
+        return;
+    }
+    names = names_of(files, dir, &count);
+    if (files->entries >= ENTRIES_MAX)
+        gbx_scan_unread(files, *path != '\0' ? path : ".",
+                        "there are too many entries: the rest is not read");
+    if (count > 1)
+        qsort(names, count, sizeof names[0], by_name);
+    for (size_t i = 0; i < count; i++) {
+        visit(files, dirfd(dir), path, names[i], depth);
+        free(names[i]);
+    }
+    free(names);
+    (void)closedir(dir);
+}
+
+gbx_status gbx_scan_read(const char *path, gbx_scan_files *files, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path,
+                        gbx_fail_reason(errno));
+    if (S_ISDIR(st.st_mode))
+        walk(files, gbx_fd_take(&fd), "", 0);
+    else
+        read_one(files, fd, slash != NULL ? slash + 1 : path);
+    return GBX_OK;
+}

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+/*
+ * solve - follows values through the graphs of all files: which functions and objects a place may
+ * hold, and what comes from the arguments of a tool. The way is that of Andersen: sets grow
+ * along edges until nothing changes, and calls add edges once their functions are known.
+ */
+import { callModel, isFollowed, methodModel, packageOf, PASS } from './models.js';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
+
+const STEPS_MAX = 12e6, TOKENS_MAX = 120, PATH_MAX = 90;
+const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
+const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
+/* Methods of libraries that answer something else than what they are given. */
+const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
+
+export class Solver {
+  nodes = 1;
+  sets = []; /* of each node: a Set of tokens */
+  flows = []; /* of each node: edges as to * 4 + kind */
+  reads = []; /* of each node: [name, to] */
+  writes = []; /* of each node: [name, from] */
+  watchers = []; /* of each node: functions of a token */
+  edgeSeen = new Set();
+  tokens = []; /* { kind, ... } */
+  tokenIds = new Map();
+  boxes = new Map(); /* of a token of an object or function: its members */
+  calls = [];
+  functions = [];
+  tools = [];
+  queue = [];
+  steps = 0;
+  channel = 0; /* what is posted to workers */
+
+  constructor(files) {
+    this.files = files;
+    this.channel = this.node();
+    this.byPath = new Map();
+    for (const file of files) this.add(file);
+    for (const file of files) this.link(file);
+  }
+
+  node() {
+    return this.nodes++;
+  }
+
+  token(kind, key, more) {
+    const id = `${kind} ${key}`;
+    let at = this.tokenIds.get(id);
+    if (at === undefined) {
+      at = this.tokens.length;
+      this.tokens.push({ kind, key, ...more });
+      this.tokenIds.set(id, at);
+    }
+    return at;
+  }
+
+  /* ---- building -------------------------------------------------------------------- */
+
+  add(file) {
+    const { names } = file, base = this.nodes - 1, at = (n) => (n === 0 ? 0 : n + base);
+    this.nodes += file.count;
+    file.base = base;
+    file.functionBase = this.functions.length;
+    this.byPath.set(file.path, file);
+    for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= []).push(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
+    for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
+    for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
+    for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
+    for (const [node, params, rest, result, self, name, line, container, isAsync] of file.funcs) {
+      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, isAsync, instance: 0 };
+      this.give(at(node), this.token(FUNCTION, this.functions.length, { at: this.functions.length }));
+      this.functions.push(one);
+    }
+    for (let i = 0; i < file.modules.length; i += 2) this.give(at(file.modules[i]), this.module(names[file.modules[i + 1]]));
+    for (let i = 0; i < file.texts.length; i += 2) this.give(at(file.texts[i]), this.token(TEXT, names[file.texts[i + 1]]));
+    for (let i = 0; i < file.spreads.length; i += 2) this.copyMembers(at(file.spreads[i]), at(file.spreads[i + 1]));
+    for (let i = 0; i < file.classes.length; i += 3) this.class(file.functionBase + file.classes[i], at(file.classes[i + 1]), at(file.classes[i + 2]));
+    for (const [callee, receiver, name, args, result, line, column, flags, container, spread] of file.calls)
+      this.call({ file, callee: at(callee), receiver: at(receiver), name: names[name], args: args.map(at), result: at(result), line, column, flags, container, spread, isResolved: false });
+  }
+
+  class(index, instance, above) {
+    this.functions[index].instance = instance;
+    const own = this.token(OBJECT, instance);
+    this.watch(above, (token) => {
+      const { kind, at } = this.tokens[token];
+      if (kind !== FUNCTION || this.functions[at].instance === 0) return;
+      this.inherit(own, this.token(OBJECT, this.functions[at].instance));
+      this.inherit(this.token(FUNCTION, index, { at: index }), token);
+    });
+  }
+
+  /* Imports: of a file of the project, or of a package. */
+  link(file) {
+    for (let i = 0; i < file.imports.length; i += 3) {
+      const node = file.imports[i] + file.base, spec = file.names[file.imports[i + 1]];
+      const target = spec.startsWith('.') || spec.startsWith('/') ? this.resolve(file.path, spec) : this.byAlias(spec);
+      if (target === undefined) {
+        this.give(node, this.module(packageOf(spec)));
+        continue;
+      }
+      const from = target.exports + target.base;
+      this.edge(from, node);
+      /* `import x from` a file of CommonJS is all of it. */
+      if (!target.flags.esm) for (const [name, to] of this.reads[node] ?? []) if (name === 'default') this.edge(from, to);
+    }
+    for (const n of file.bounded) this.watch(n + file.base, (token) => {
+      const { kind, source, call } = this.tokens[token];
+      if (source !== undefined && kind !== FILE) source.isBounded = true;
+      if (call !== undefined) call.isBounded = true;
+    });
+    for (let i = 0; i < file.sources.length; i += 3) {
+      const tool = this.tool(file.names[file.sources[i + 1]], file, 0);
+      this.seed(file.sources[i] + file.base, tool);
+    }
+  }
+
+  resolve(from, spec) {
+    const parts = spec.startsWith('/') ? [] : from.split('/').slice(0, -1);
+    for (const part of spec.split('/'))
+      if (part === '..') parts.pop();
+      else if (part !== '.' && part !== '') parts.push(part);
+    const path = parts.join('/'), stem = path.replace(/\.[cm]?jsx?$/, '');
+    for (const end of ['', '.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'])
+      for (const name of end === '' ? [path] : [path + end, stem + end]) {
+        const file = this.byPath.get(name);
+        if (file !== undefined) return file;
+      }
+    return undefined;
+  }
+
+  /* "@/tools/run" and "~/tools/run", which compilers set to the folder of sources. */
+  byAlias(spec) {
+    const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
+    if (rest === undefined) return undefined;
+    for (const { path } of this.files) {
+      const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
+      const found = root && this.resolve(`${root}x`, `./${rest}`);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  module(path) {
+    return this.token(MODULE, path, { path });
+  }
+
+  tool(name, file, line, more = {}) {
+    const tool = { name, file, line, fields: new Map(), schema: 0, ...more };
+    this.tools.push(tool);
+    return tool;
+  }
+
+  source(tool, field) {
+    let source = tool.fields.get(field);
+    if (source === undefined) {
+      source = { tool, field, isBounded: false };
+      tool.fields.set(field, source);
+      source.taint = this.token(TAINT, `${this.tools.indexOf(tool)} ${field}`, { source });
+    }
+    return source;
+  }
+
+  /* Functions that arrive at the node are handlers of the tool. */
+  seed(node, tool, isRequest = false) {
+    this.watch(node, (token) => {
+      const { kind, at } = this.tokens[token];
+      if (kind !== FUNCTION) return;
+      const f = this.functions[at];
+      tool.handlers = [...tool.handlers ?? [], f];
+      tool.line ||= f.line;
+      if (f.params.length === 0) return;
+      if (!isRequest) {
+        this.give(f.params[0], this.source(tool, '').taint);
+        return;
+      }
+      /* Of a request only params.arguments is the model's text. */
+      const request = this.node(), params = this.node(), args = this.node();
+      this.give(request, this.token(OBJECT, request));
+      this.give(params, this.token(OBJECT, params));
+      this.give(args, this.source(tool, '').taint);
+      this.write(args, params, 'arguments');
+      this.write(params, request, 'params');
+      this.edge(request, f.params[0]);
+    });
+  }
+
+  /* ---- the graph -------------------------------------------------------------------- */
+
+  give(node, token) {
+    if (node === 0) return;
+    const set = this.sets[node] ??= new Set();
+    if (set.has(token) || set.size >= TOKENS_MAX) return;
+    set.add(token);
+    this.queue.push(node, token);
+  }
+
+  edge(from, to, kind = 0) {
+    if (from === 0 || to === 0 || from === to) return;
+    const key = from * 0x40000000 + to * 4 + kind;
+    if (this.edgeSeen.has(key)) return;
+    this.edgeSeen.add(key);
+    (this.flows[from] ??= []).push(to * 4 + kind);
+    if (this.sets[from] !== undefined) for (const token of [...this.sets[from]]) this.pass(token, to, kind);
+  }
+
+  pass(token, to, kind) {
+    const t = this.tokens[token].kind;
+    if (kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
+      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, this.tokens[token].key, { source: this.tokens[token].source }) : token);
+  }
+
+  watch(node, then) {
+    if (node === 0) return;
+    (this.watchers[node] ??= []).push(then);
+    for (const token of [...this.sets[node] ?? []]) then(token);
+  }
+
+  read(object, name, to) {
+    if (object === 0 || to === 0) return;
+    (this.reads[object] ??= []).push([name, to]);
+    for (const token of [...this.sets[object] ?? []]) this.readFrom(token, name, to);
+  }
+
+  write(from, object, name) {
+    if (object === 0 || from === 0) return;
+    (this.writes[object] ??= []).push([name, from]);
+    for (const token of [...this.sets[object] ?? []]) this.writeTo(token, name, from);
+  }
+
+  box(token) {
+    let box = this.boxes.get(token);
+    if (box === undefined) {
+      box = { members: new Map(), wild: 0, readers: [], seen: new Set(), above: new Set(), below: [] };
+      this.boxes.set(token, box);
+    }
+    return box;
+  }
+
+  memberOf(token, name) {
+    const box = this.box(token);
+    let node = box.members.get(name);
+    if (node === undefined) {
+      node = this.node();
+      box.members.set(name, node);
+      for (const [wanted, to] of box.readers) if (wanted === name || wanted === '*') this.edge(node, to);
+    }
+    return node;
+  }
+
+  readBox(token, name, to) {
+    const box = this.box(token), key = `${to} ${name}`;
+    if (box.seen.has(key)) return;
+    box.seen.add(key);
+    box.readers.push([name, to]);
+    if (name === '*') for (const node of box.members.values()) this.edge(node, to);
+    else if (box.members.has(name)) this.edge(box.members.get(name), to);
+    if (box.wild !== 0) this.edge(box.wild, to);
+    for (const above of box.above) this.readBox(above, name, to);
+  }
+
+  readFrom(token, name, to) {
+    const t = this.tokens[token];
+    switch (t.kind) {
+      case FUNCTION:
+        if (name === 'constructor') this.give(to, this.module('global.Function'));
+        if (name === 'prototype' && this.functions[t.at].instance === 0) this.functions[t.at].instance = this.fresh();
+        if (name === 'prototype') this.give(to, this.token(OBJECT, this.functions[t.at].instance));
+        this.readBox(token, name, to);
+        break;
+      case OBJECT:
+        this.readBox(token, name, to);
+        if (name === 'shape') this.give(to, token);
+        break;
+      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, t.source.field === '' && name !== '*' && name !== '[]' ? this.source(t.source.tool, name).taint : token); break;
+      case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
+      case MODULE: this.readModule(t, name, to, token); break;
+    }
+  }
+
+  readModule({ path }, name, to, token) {
+    if (name === 'default' || name === 'promises') this.give(to, token);
+    else if (path === 'global.globalThis' || path === 'global.global' || path === 'global.window' || path === 'global.self') this.give(to, this.module(`global.${name}`));
+    else if (path === 'worker_threads' && name === 'workerData') this.edge(this.channel, to);
+    else if (path.length < PATH_MAX) this.give(to, this.module(`${path}.${name}`));
+  }
+
+  writeTo(token, name, from) {
+    const { kind } = this.tokens[token];
+    if (kind !== OBJECT && kind !== FUNCTION) return;
+    if (name !== '*') {
+      this.edge(from, this.memberOf(token, name));
+      return;
+    }
+    this.edge(from, this.wildOf(token));
+  }
+
+  wildOf(token) {
+    const box = this.box(token);
+    if (box.wild === 0) {
+      box.wild = this.node();
+      for (const [, to] of box.readers) this.edge(box.wild, to);
+    }
+    return box.wild;
+  }
+
+  /* A node with a new object. */
+  fresh() {
+    const node = this.node();
+    this.give(node, this.token(OBJECT, node));
+    return node;
+  }
+
+  inherit(token, above) {
+    const box = this.box(token);
+    if (token === above || box.above.has(above)) return;
+    box.above.add(above);
+    for (const [name, to] of [...box.readers]) this.readBox(above, name, to);
+  }
+
+  /* { ...from }, Object.assign */
+  copyMembers(from, object) {
+    this.watch(object, (target) => {
+      if (this.tokens[target].kind !== OBJECT) return;
+      this.watch(from, (token) => {
+        const { kind } = this.tokens[token];
+        if (kind === OBJECT) this.inherit(target, token);
+        else if (kind === TAINT || kind === RESULT || kind === MODULE) this.give(this.wildOf(target), token);
+      });
+    });
+  }
+
+  /* ---- calls -------------------------------------------------------------------------- */
+
+  call(call) {
+    this.calls.push(call);
+    methodModel(this, call);
+    this.watch(call.callee, (token) => this.enter(call, token));
+  }
+
+  enter(call, token) {
+    const t = this.tokens[token];
+    switch (t.kind) {
+      case FUNCTION:
+        call.isResolved = true;
+        this.bind(call, this.functions[t.at], token);
+        break;
+      case SETTLE: this.edge(call.args[0] ?? 0, t.to); break;
+      case MODULE:
+        call.isResolved = true;
+        (call.paths ??= []).push(t.path);
+        this.apply(call, t.path);
+        break;
+      case TAINT: case QUOTED: case RESULT: /* a method of it */
+        call.isResolved = true;
+        if (t.kind === RESULT && SHORTENS.test(call.name)) break;
+        this.give(call.result, token);
+        for (const arg of call.args) this.eachFunction(arg, (f) => {
+          if (f.params.length > 0 && f.rest !== 0) this.give(f.params[0], token);
+          this.edge(f.result, call.result);
+        });
+        break;
+    }
+  }
+
+  bind(call, f, token) {
+    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0] ?? 0, call.result);
+    const { args, spread } = call;
+    args.forEach((arg, i) => {
+      if (arg === 0) return;
+      const firstSpread = spread.length > 0 && spread[0] <= i;
+      if (firstSpread) {
+        const inner = this.node();
+        this.read(arg, '*', inner);
+        this.edge(arg, inner, 1);
+        for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
+      } else if (f.rest >= 0 && i >= f.rest) {
+        f.restNode ??= this.restOf(f);
+        this.write(arg, f.restNode, '[]');
+      } else if (i < f.params.length) {
+        this.edge(arg, f.params[i]);
+      }
+    });
+    if (call.flags & 1) {
+      if (f.instance === 0) f.instance = this.fresh();
+      this.edge(f.instance, call.result);
+      this.edge(f.instance, f.self);
+    } else {
+      this.edge(call.receiver, f.self);
+    }
+    this.edge(f.result, call.result);
+    void token;
+  }
+
+  restOf(f) {
+    const node = this.fresh();
+    this.edge(node, f.params[f.rest]);
+    return node;
+  }
+
+  eachFunction(node, then) {
+    this.watch(node, (token) => {
+      const t = this.tokens[token];
+      if (t.kind === FUNCTION) then(this.functions[t.at], token);
+    });
+  }
+
+  /* A function that is not of the project. */
+  apply(call, path) {
+    const how = callModel(this, call, path);
+    if (how === PASS) this.passArguments(call);
+    if (isFollowed(path) && path.length < PATH_MAX) this.give(call.result, this.module(`${path}()`));
+  }
+
+  passArguments(call) {
+    if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name)) return;
+    for (const arg of call.args) {
+      this.edge(arg, call.result, call.receiver === 0 ? 3 : 1);
+      this.watch(arg, (token) => {
+        if (this.tokens[token].kind !== OBJECT) return;
+        const inner = this.node();
+        this.readBox(token, '*', inner);
+        this.edge(inner, call.result, 1);
+      });
+    }
+    this.edge(call.receiver, call.result, 1);
+  }
+
+  /* ---- running -------------------------------------------------------------------------- */
+
+  run() {
+    for (let round = 0; round < 12; round++) {
+      this.drain();
+      let isNew = false;
+      for (const call of this.calls) {
+        if (call.isResolved || call.isPassed) continue;
+        call.isPassed = isNew = true;
+        this.passArguments(call);
+      }
+      if (!isNew && this.queue.length === 0) break;
+    }
+    return this.steps < STEPS_MAX;
+  }
+
+  drain() {
+    const { queue } = this;
+    for (let head = 0; head < queue.length && this.steps < STEPS_MAX; head += 2) {
+      const node = queue[head], token = queue[head + 1];
+      this.steps++;
+      for (const edge of [...this.flows[node] ?? []]) this.pass(token, Math.floor(edge / 4), edge % 4);
+      for (const [name, to] of [...this.reads[node] ?? []]) this.readFrom(token, name, to);
+      for (const [name, from] of [...this.writes[node] ?? []]) this.writeTo(token, name, from);
+      for (const then of [...this.watchers[node] ?? []]) then(token);
+      if (head > 1e6) {
+        queue.splice(0, head);
+        head = 0;
+      }
+    }
+    queue.length = 0;
+  }
+
+  /* ---- questions ------------------------------------------------------------------------- */
+
+  tokensAt(node) {
+    return [...this.sets[node] ?? []].map((token) => ({ ...this.tokens[token], token }));
+  }
+
+  /* The tokens of a node, and of what its objects hold. */
+  deep(node, depth = 2) {
+    const found = this.tokensAt(node);
+    if (depth > 0)
+      for (const { kind, token } of found.slice())
+        if (kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
+    return found;
+  }
+
+  /* The members of an object and of those above it: name, node. */
+  membersOf(token, seen = new Set()) {
+    if (seen.has(token)) return new Map();
+    seen.add(token);
+    const box = this.boxes.get(token), all = new Map();
+    if (box === undefined) return all;
+    for (const above of box.above) for (const [name, node] of this.membersOf(above, seen)) all.set(name, node);
+    for (const [name, node] of box.members) all.set(name, node);
+    if (box.wild !== 0) all.set('*', box.wild);
+    return all;
+  }
+
+  /* The members of all objects at a node; undefined if there is no object. */
+  members(node) {
+    const objects = this.tokensAt(node).filter(({ kind }) => kind === OBJECT);
+    return objects.length === 0 ? undefined : new Map(objects.flatMap(({ token }) => [...this.membersOf(token)]));
+  }
+
+  textsAt(node, depth = 1) {
+    return this.deep(node, depth).filter(({ kind }) => kind === TEXT).map(({ key }) => key);
+  }
+}

@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: MIT
+/*
+ * value_graph - of one file, which value may flow where, as numbers and names that solve.js
+ * follows. A node is a place of a value: a variable, a parameter, the result of a call. Order
+ * within a function is not kept, but for branches that never run and for checks that leave a
+ * value harmless.
+ */
+import { parse } from '@babel/parser';
+
+const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
+const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
+  'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
+  'String Number Boolean parseInt parseFloat isNaN encodeURIComponent encodeURI Math Date RegExp Symbol Error Deno Bun').split(' '));
+/* Functions whose callbacks belong to the function around them. */
+const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
+const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
+const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
+const TEXT_MAX = 60;
+
+export function parseText(path, text) {
+  const isTs = /\.[cm]?ts$|\.tsx$/.test(path);
+  const plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
+  const options = (more) => ({
+    sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
+    allowSuperOutsideMethod: true, allowUndeclaredExports: true, allowNewTargetOutsideFunction: true,
+    errorRecovery: true, attachComment: false, createParenthesizedExpressions: false, plugins: [...plugins, ...more],
+  });
+  if (isTs) return parse(text, options(['typescript']));
+  try {
+    return parse(text, options([]));
+  } catch {
+    return parse(text, options(['flow']));
+  }
+}
+
+class Scope {
+  constructor(parent, isFunction) {
+    this.parent = parent;
+    this.isFunction = isFunction;
+    this.vars = new Map();
+    this.clean = undefined; /* names and chains of members that a check has made harmless */
+  }
+}
+
+const EXITS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'ContinueStatement']);
+const isExit = (n) => EXITS.has(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
+const leaves = (n) => n !== null && n !== undefined && (n.type === 'BlockStatement' ? n.body.some(isExit) : isExit(n));
+
+/* "args.command" of a chain of names, or undefined. */
+function chainOf(n) {
+  switch (n?.type) {
+    case 'Identifier': return n.name;
+    case 'ThisExpression': return 'this';
+    case 'TSNonNullExpression': case 'TSAsExpression': return chainOf(n.expression);
+    case 'MemberExpression': case 'OptionalMemberExpression': {
+      const base = n.computed ? undefined : chainOf(n.object);
+      return base === undefined ? undefined : `${base}.${n.property.name}`;
+    }
+  }
+  return undefined;
+}
+
+const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
+const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : '*');
+const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
+
+class Builder {
+  names = [];
+  known = new Map();
+  count = 1; /* node 0: no value of interest */
+  edges = []; /* from, to, kind */
+  gets = []; /* object, name, to */
+  puts = []; /* from, object, name */
+  calls = [];
+  funcs = [];
+  objects = []; /* nodes that hold an object made here */
+  classes = []; /* function, node of instances, node of the class above */
+  spreads = []; /* from, object */
+  modules = []; /* node, name */
+  texts = []; /* node, name: constants */
+  imports = []; /* node, name of the file or package, line */
+  bounded = []; /* nodes whose length is compared with something */
+  sources = []; /* function nodes of tools that are declared, not registered; what they are */
+  schemas = []; /* of tools, as JSON Schema */
+  timers = [];
+  flags = { esm: false, worker: false, inputSchema: false };
+  constants = new Map();
+  container = 0;
+  containers = 0;
+  inTimer = false;
+  thisNode = 0;
+  result = 0;
+  above = 0; /* the class above the one that is being read */
+
+  name(text) {
+    let at = this.known.get(text);
+    if (at === undefined) {
+      at = this.names.length;
+      this.names.push(text);
+      this.known.set(text, at);
+    }
+    return at;
+  }
+
+  node() {
+    return this.count++;
+  }
+
+  edge(from, to, kind = 0) {
+    if (from !== 0 && to !== 0) this.edges.push(from, to, kind);
+  }
+
+  get(object, name, to = this.node()) {
+    if (object === 0) return 0;
+    if (name === 'parentPort' || name === 'workerData') this.flags.worker = true;
+    this.gets.push(object, this.name(name), to);
+    return to;
+  }
+
+  put(from, object, name) {
+    if (from !== 0 && object !== 0) this.puts.push(from, object, this.name(name));
+  }
+
+  object() {
+    const node = this.node();
+    this.objects.push(node);
+    return node;
+  }
+
+  constant(value) {
+    const text = String(value);
+    if (text.length > TEXT_MAX) return 0;
+    let node = this.constants.get(text);
+    if (node === undefined) {
+      node = this.node();
+      this.constants.set(text, node);
+      this.texts.push(node, this.name(text));
+    }
+    return node;
+  }
+
+  module(path) {
+    const key = `module ${path}`;
+    let node = this.constants.get(key);
+    if (node === undefined) {
+      node = this.node();
+      this.constants.set(key, node);
+      this.modules.push(node, this.name(path));
+    }
+    return node;
+  }
+
+  import(spec, loc) {
+    const key = `import ${spec}`;
+    let node = this.constants.get(key);
+    if (node === undefined) {
+      node = this.node();
+      this.constants.set(key, node);
+      this.imports.push(node, this.name(spec), loc.start.line);
+    }
+    return node;
+  }
+
+  /* ---- names ----------------------------------------------------------------- */
+
+  declare(scope, name, value) {
+    const there = scope.vars.get(name);
+    if (there !== undefined) return there;
+    const binding = { node: this.node(), value };
+    scope.vars.set(name, binding);
+    return binding;
+  }
+
+  find(scope, name) {
+    for (let s = scope; s !== null; s = s.parent) {
+      const binding = s.vars.get(name);
+      if (binding !== undefined) return binding;
+    }
+    return undefined;
+  }
+
+  isClean(scope, chain) {
+    const base = chain.split('.', 1)[0];
+    for (let s = scope; s !== null; s = s.parent) {
+      if (s.clean?.has(chain)) return true;
+      if (s.vars.has(base)) return false;
+    }
+    return false;
+  }
+
+  declarePattern(scope, n, value) {
+    switch (n?.type) {
+      case 'Identifier': this.declare(scope, n.name, value); break;
+      case 'ObjectPattern': for (const p of n.properties) this.declarePattern(scope, p.value ?? p.argument); break;
+      case 'ArrayPattern': for (const p of n.elements) this.declarePattern(scope, p); break;
+      case 'AssignmentPattern': this.declarePattern(scope, n.left); break;
+      case 'RestElement': this.declarePattern(scope, n.argument); break;
+    }
+  }
+
+  /* What a list of statements declares itself; of var also what is in blocks. */
+  hoist(scope, statements, isDeep = false) {
+    for (let n of statements) {
+      if (n === null || n === undefined) continue;
+      if (n.type === 'ExportNamedDeclaration' || n.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
+      if (n.declare) continue;
+      switch (n.type) {
+        case 'VariableDeclaration':
+          if (isDeep && n.kind !== 'var') break;
+          for (const { id, init } of n.declarations)
+            this.declarePattern(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
+          break;
+        case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
+          if (!isDeep && n.id) this.declare(scope, n.id.name);
+          break;
+        case 'TSModuleDeclaration': if (!isDeep && n.id.type === 'Identifier') this.declare(scope, n.id.name); break;
+      }
+      if (scope.isFunction) this.hoistVars(scope, n);
+    }
+  }
+
+  hoistVars(scope, n) {
+    switch (n.type) {
+      case 'IfStatement': this.hoist(scope, [n.consequent, n.alternate], true); break;
+      case 'ForStatement': this.hoist(scope, [n.init, n.body], true); break;
+      case 'ForInStatement': case 'ForOfStatement': this.hoist(scope, [n.left, n.body], true); break;
+      case 'WhileStatement': case 'DoWhileStatement': case 'LabeledStatement': this.hoist(scope, [n.body], true); break;
+      case 'BlockStatement': this.hoist(scope, n.body, true); break;
+      case 'TryStatement': this.hoist(scope, [n.block, n.handler?.body, n.finalizer], true); break;
+      case 'SwitchStatement': for (const { consequent } of n.cases) this.hoist(scope, consequent, true); break;
+    }
+  }
+
+  /* ---- constant conditions and checks ------------------------------------------ */
+
+  /* true, false, or undefined: nobody knows. */
+  truth(scope, n) {
+    switch (n?.type) {
+      case 'BooleanLiteral': return n.value;
+      case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
+      case 'NullLiteral': return false;
+      case 'Identifier': {
+        const value = this.find(scope, n.name)?.value;
+        return value === undefined ? undefined : this.truth(scope, value);
+      }
+      case 'UnaryExpression': {
+        const inner = n.operator === '!' ? this.truth(scope, n.argument) : undefined;
+        return inner === undefined ? undefined : !inner;
+      }
+      case 'LogicalExpression': {
+        const left = this.truth(scope, n.left), right = this.truth(scope, n.right);
+        if (n.operator === '&&') return left === false || right === false ? false : left && right;
+        if (n.operator === '||') return left === true || right === true ? true : left === false && right === false ? false : undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /* Chains that are one of a fixed list if the condition has that outcome. */
+  checked(n, outcome) {
+    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
+    if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
+      return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
+    if (n.type === 'BinaryExpression') return this.compared(n, outcome);
+    if (!outcome || (n.type !== 'CallExpression' && n.type !== 'OptionalCallExpression')) return [];
+    const method = n.callee.property?.name, receiver = n.callee.object;
+    const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
+    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
+    const chain = isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(n.arguments.at(-1)) : undefined;
+    return chain === undefined ? [] : [chain];
+  }
+
+  compared({ operator, left, right }, outcome) {
+    if (operator === 'in') return outcome ? [chainOf(left)].filter(Boolean) : [];
+    const isEqual = operator === '===' || operator === '==';
+    if (!isEqual && operator !== '!==' && operator !== '!=' && operator !== '<' && operator !== '>=') return [];
+    if (isEqual === outcome && isEqual) {
+      if (right.type === 'StringLiteral' && left.type !== 'UnaryExpression') return [chainOf(left)].filter(Boolean);
+      if (left.type === 'UnaryExpression' && left.operator === 'typeof' && /^(number|boolean)$/.test(right.value)) return [chainOf(left.argument)].filter(Boolean);
+    }
+    if (operator.startsWith('!') && !outcome) return this.compared({ operator: '===', left, right }, true);
+    /* LIST.indexOf(x) === -1, < 0 */
+    if (left.type === 'CallExpression' && left.callee.property?.name === 'indexOf' && outcome === (operator.startsWith('!') || operator === '>='))
+      return [chainOf(left.arguments[0])].filter(Boolean);
+    return [];
+  }
+
+  inside(scope, clean) {
+    const inner = new Scope(scope, false);
+    if (clean.length > 0) inner.clean = new Set(clean);
+    return inner;
+  }
+
+  /* ---- statements ---------------------------------------------------------------- */
+
+  block(outer, statements, isFunction = false) {
+    let scope = isFunction ? outer : new Scope(outer, false);
+    this.hoist(scope, statements);
+    /* Functions are there before their block runs. */
+    for (const n of statements) if (n.type === 'FunctionDeclaration') this.statement(scope, n);
+    for (const n of statements) {
+      if (n.type !== 'FunctionDeclaration') this.statement(scope, n);
+      if (isExit(n)) return;
+      if (n.type === 'IfStatement' && leaves(n.consequent)) {
+        const truth = this.truth(scope, n.test);
+        if (truth === true) return;
+        const clean = this.checked(n.test, false);
+        if (clean.length > 0) scope = this.inside(scope, clean);
+      }
+    }
+  }
+
+  statement(scope, n) {
+    switch (n?.type) {
+      case 'ExpressionStatement': this.value(scope, n.expression); break;
+      case 'VariableDeclaration':
+        if (!n.declare) for (const { id, init } of n.declarations) if (init) this.assign(scope, id, this.value(scope, init, id.name));
+        break;
+      case 'FunctionDeclaration':
+        this.edge(this.func(scope, n), n.id ? this.declare(scope, n.id.name).node : 0);
+        break;
+      case 'ClassDeclaration': if (!n.declare) this.edge(this.class(scope, n), n.id ? this.declare(scope, n.id.name).node : 0); break;
+      case 'ReturnStatement': if (n.argument) this.edge(this.value(scope, n.argument), this.result); break;
+      case 'IfStatement': this.branch(scope, n); break;
+      case 'BlockStatement': case 'StaticBlock': this.block(scope, n.body); break;
+      case 'TryStatement':
+        this.block(scope, n.block.body);
+        if (n.handler) {
+          const inner = new Scope(scope, false);
+          this.declarePattern(inner, n.handler.param);
+          this.block(inner, n.handler.body.body);
+        }
+        if (n.finalizer) this.block(scope, n.finalizer.body);
+        break;
+      case 'SwitchStatement': {
+        const value = this.value(scope, n.discriminant), inner = new Scope(scope, false), chain = chainOf(n.discriminant);
+        this.hoist(inner, n.cases.flatMap(({ consequent }) => consequent));
+        for (const { test, consequent } of n.cases) {
+          if (test) this.value(inner, test);
+          this.block(test?.type === 'StringLiteral' && chain ? this.inside(inner, [chain]) : inner, consequent);
+        }
+        void value;
+        break;
+      }
+      case 'WhileStatement': case 'DoWhileStatement':
+        this.value(scope, n.test);
+        if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
+        break;
+      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(new Scope(scope, false), n); break;
+      case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
+      case 'ThrowStatement': this.value(scope, n.argument); break;
+      case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
+      default: this.declaration(scope, n);
+    }
+  }
+
+  branch(scope, { test, consequent, alternate }) {
+    const truth = this.truth(scope, test);
+    this.value(scope, test);
+    if (truth !== false) this.statement(this.inside(scope, this.checked(test, true)), consequent);
+    if (truth !== true && alternate) this.statement(this.inside(scope, this.checked(test, false)), alternate);
+  }
+
+  loop(scope, n) {
+    if (n.type === 'ForStatement') {
+      if (n.init?.type === 'VariableDeclaration') this.hoist(scope, [n.init]);
+      for (const part of [n.init, n.test, n.update]) if (part) part.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
+    } else {
+      const from = this.value(scope, n.right);
+      if (n.left.type === 'VariableDeclaration') this.hoist(scope, [n.left]);
+      const to = n.left.type === 'VariableDeclaration' ? n.left.declarations[0].id : n.left;
+      if (n.type === 'ForOfStatement') this.assign(scope, to, this.get(from, '*'));
+    }
+    this.statement(scope, n.body);
+  }
+
+  declaration(scope, n) {
+    switch (n?.type) {
+      case 'ImportDeclaration': {
+        if (n.importKind === 'type' || n.importKind === 'typeof') break;
+        const from = this.import(n.source.value, n.loc);
+        for (const s of n.specifiers) {
+          if (s.importKind === 'type') continue;
+          const to = this.declare(scope, s.local.name).node;
+          const name = s.type === 'ImportDefaultSpecifier' ? 'default' : s.imported && keyName(s.imported);
+          if (name === undefined) this.edge(from, to);
+          else this.get(from, name, to);
+        }
+        break;
+      }
+      case 'ExportNamedDeclaration': if (n.exportKind !== 'type') this.exportNames(scope, n); break;
+      case 'ExportDefaultDeclaration': {
+        const d = n.declaration;
+        if (/^TS|^Declare/.test(d.type)) break;
+        const isNamed = d.id && /Declaration$/.test(d.type);
+        if (isNamed) this.statement(scope, d);
+        this.put(isNamed ? this.find(scope, d.id.name)?.node ?? 0 : d.type === 'FunctionDeclaration' ? this.func(scope, d)
+          : d.type === 'ClassDeclaration' ? this.class(scope, d) : this.value(scope, d), this.exports, 'default');
+        break;
+      }
+      case 'ExportAllDeclaration':
+        if (n.exportKind !== 'type') this.spreads.push(this.import(n.source.value, n.loc), this.exports);
+        break;
+      case 'TSEnumDeclaration': this.declare(scope, n.id.name); break;
+      case 'TSModuleDeclaration': this.namespace(scope, n); break;
+      case 'TSImportEqualsDeclaration':
+        if (n.moduleReference.type === 'TSExternalModuleReference')
+          this.edge(this.import(n.moduleReference.expression.value, n.loc), this.declare(scope, n.id.name).node);
+        break;
+    }
+  }
+
+  exportNames(scope, n) {
+    const from = n.source ? this.import(n.source.value, n.loc) : 0;
+    if (n.declaration && !n.declaration.declare) {
+      this.statement(scope, n.declaration);
+      const ids = n.declaration.declarations?.map(({ id }) => id) ?? [n.declaration.id];
+      for (const id of ids)
+        for (const name of namesOf(id)) this.put(this.find(scope, name)?.node ?? 0, this.exports, name);
+    }
+    for (const s of n.specifiers) {
+      if (s.exportKind === 'type') continue;
+      if (s.type === 'ExportNamespaceSpecifier') this.put(from, this.exports, keyName(s.exported));
+      else this.put(from !== 0 ? this.get(from, keyName(s.local)) : this.find(scope, s.local.name)?.node ?? 0, this.exports, keyName(s.exported));
+    }
+  }
+
+  namespace(scope, n) {
+    if (n.declare || n.body?.type !== 'TSModuleBlock' || n.id.type !== 'Identifier') return;
+    const inner = new Scope(scope, true), before = this.exports, object = this.object();
+    this.edge(object, this.declare(scope, n.id.name).node);
+    this.exports = object;
+    this.block(inner, n.body.body, true);
+    this.exports = before;
+  }
+
+  /* ---- patterns, functions, classes ---------------------------------------------- */
+
+  assign(scope, target, from) {
+    switch (target?.type) {
+      case 'Identifier': this.edge(from, this.find(scope, target.name)?.node ?? 0); break;
+      case 'MemberExpression': case 'OptionalMemberExpression': {
+        const object = this.value(scope, target.object);
+        if (target.computed) this.value(scope, target.property);
+        this.put(from, object, propertyName(target));
+        break;
+      }
+      case 'AssignmentPattern':
+        this.assign(scope, target.left, from);
+        this.assign(scope, target.left, this.value(scope, target.right));
+        break;
+      case 'ObjectPattern':
+        for (const p of target.properties)
+          if (p.type === 'RestElement') this.assign(scope, p.argument, from);
+          else this.assign(scope, p.value, this.get(from, p.computed ? '*' : keyName(p.key)));
+        break;
+      case 'ArrayPattern':
+        for (const p of target.elements)
+          if (p?.type === 'RestElement') this.assign(scope, p.argument, from);
+          else if (p) this.assign(scope, p, this.get(from, '*'));
+        break;
+      case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression': this.assign(scope, target.expression, from); break;
+      case 'TSParameterProperty': this.assign(scope, target.parameter, from); break;
+    }
+  }
+
+  /* isInline: it belongs to the function around it. */
+  func(outer, n, { name = n.id?.name ?? '', isInline = false, isTimer = false, instance = 0 } = {}) {
+    const saved = [this.thisNode, this.result, this.container, this.inTimer];
+    const isArrow = n.type === 'ArrowFunctionExpression';
+    const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
+    const params = n.params.map(() => this.node());
+    const at = this.funcs.length;
+    if (!isInline && instance === 0) this.container = ++this.containers;
+    this.inTimer ||= isTimer;
+    this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
+      this.name(name), n.loc.start.line, this.container, n.async ? 1 : 0]);
+    if (!isArrow) this.thisNode = self;
+    this.edge(instance, self);
+    this.result = result;
+    const scope = new Scope(outer, true);
+    if (n.type === 'FunctionExpression' && n.id) this.edge(node, this.declare(scope, n.id.name).node);
+    n.params.forEach((p, i) => {
+      const inner = p.type === 'TSParameterProperty' ? p.parameter : p;
+      this.declarePattern(scope, inner);
+      const target = inner.type === 'RestElement' ? inner.argument : inner;
+      this.assign(scope, target, params[i]);
+      if (p.type === 'TSParameterProperty') this.put(params[i], self, (inner.left ?? inner).name);
+    });
+    if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
+    else if (n.body) this.edge(this.value(scope, n.body), result);
+    [this.thisNode, this.result, this.container, this.inTimer] = saved;
+    this.lastFunction = at;
+    return node;
+  }
+
+  class(outer, n) {
+    const saved = [this.thisNode, this.container, this.above];
+    const scope = new Scope(outer, false), instance = this.object(), above = n.superClass ? this.value(outer, n.superClass) : 0;
+    this.above = above;
+    const made = n.body.body.find(({ kind }) => kind === 'constructor');
+    const isTool = /Tool$/.test(n.superClass?.name ?? n.superClass?.property?.name ?? '');
+    this.container = ++this.containers;
+    if (n.id) this.declare(scope, n.id.name);
+    const node = this.func(scope, made ?? { type: 'FunctionExpression', params: [], loc: n.loc }, { name: n.id?.name ?? '', instance });
+    this.classes.push(this.lastFunction, instance, above);
+    if (n.id) this.edge(node, scope.vars.get(n.id.name).node);
+    for (const m of n.body.body) {
+      if (m === made || m.declare || m.abstract) continue;
+      const name = m.key === undefined || m.computed ? '*' : keyName(m.key);
+      if (m.type === 'ClassMethod' || m.type === 'ClassPrivateMethod') {
+        const method = this.func(scope, m, { name, instance: m.static ? node : instance });
+        if (m.kind === 'get') this.put(this.funcs[this.lastFunction][3], m.static ? node : instance, name);
+        else this.put(method, m.static ? node : instance, name);
+        const isMarked = m.decorators?.some(({ expression: e }) => /Tool$/.test((e.callee ?? e).name ?? ''));
+        if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.sources.push(method, this.name(n.id?.name ?? name), 0);
+      } else if (m.type === 'StaticBlock') {
+        this.block(scope, m.body);
+      } else if (m.value) {
+        this.thisNode = instance;
+        this.put(this.value(scope, m.value, name), m.static ? node : instance, name);
+        this.thisNode = saved[0];
+      }
+    }
+    [this.thisNode, this.container, this.above] = saved;
+    return node;
+  }
+
+  /* ---- expressions --------------------------------------------------------------- */
+
+  values(scope, list, kind) {
+    const to = this.node();
+    for (const n of list) this.edge(this.value(scope, n), to, kind);
+    return to;
+  }
+
+  value(scope, n, name) {
+    switch (n?.type) {
+      case 'Identifier': return this.identifier(scope, n.name);
+      case 'StringLiteral': case 'NumericLiteral': case 'BooleanLiteral': return this.constant(n.value);
+      case 'TemplateLiteral': {
+        const to = this.values(scope, n.expressions, 1), first = n.quasis[0].value.cooked?.trim();
+        this.edge(first ? this.constant(first.slice(0, TEXT_MAX)) : 0, to);
+        return to;
+      }
+      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
+      case 'CallExpression': case 'OptionalCallExpression': return this.call(scope, n, 0);
+      case 'ImportExpression': return this.call(scope, { ...n, callee: { type: 'Import' }, arguments: [n.source] }, 0);
+      case 'NewExpression': return this.call(scope, n, 1);
+      case 'MemberExpression': case 'OptionalMemberExpression': return this.member(scope, n);
+      case 'ThisExpression': return this.thisNode;
+      case 'Super': return this.thisNode;
+      case 'FunctionExpression': case 'ArrowFunctionExpression': return this.func(scope, n, { name: n.id?.name ?? name ?? '' });
+      case 'ClassExpression': return this.class(scope, n);
+      case 'ObjectExpression': return this.objectLiteral(scope, n);
+      case 'ArrayExpression': {
+        const to = this.object();
+        for (const e of n.elements)
+          if (e?.type === 'SpreadElement') this.spreads.push(this.value(scope, e.argument), to);
+          else if (e) this.put(this.value(scope, e), to, '[]');
+        return to;
+      }
+      case 'AssignmentExpression': {
+        const from = this.value(scope, n.right, n.left.name ?? n.left.property?.name);
+        if (n.operator === '+=' && n.left.type === 'Identifier') this.edge(from, this.find(scope, n.left.name)?.node ?? 0, 1);
+        else if (/^(=|\|\|=|&&=|\?\?=|\+=)$/.test(n.operator)) this.assign(scope, n.left, from);
+        return from;
+      }
+      case 'BinaryExpression': return this.binary(scope, n);
+      case 'LogicalExpression': {
+        const truth = this.truth(scope, n.left);
+        if (n.operator === '&&' && truth === false) return 0;
+        if (n.operator === '||' && truth === true) return this.value(scope, n.left);
+        const to = this.node();
+        this.edge(this.value(scope, n.left), to);
+        this.edge(this.value(n.operator === '&&' ? this.inside(scope, this.checked(n.left, true)) : scope, n.right), to);
+        return to;
+      }
+      case 'ConditionalExpression': {
+        const truth = this.truth(scope, n.test), to = this.node();
+        this.value(scope, n.test);
+        if (truth !== false) this.edge(this.value(this.inside(scope, this.checked(n.test, true)), n.consequent), to);
+        if (truth !== true) this.edge(this.value(this.inside(scope, this.checked(n.test, false)), n.alternate), to);
+        return to;
+      }
+      case 'SequenceExpression': return n.expressions.reduce((last, e) => this.value(scope, e), 0);
+      case 'AwaitExpression': case 'SpreadElement': return this.value(scope, n.argument);
+      case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
+      case 'UnaryExpression': case 'UpdateExpression': this.value(scope, n.argument); return 0;
+      case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
+      case 'TSInstantiationExpression': case 'TypeCastExpression': return this.value(scope, n.expression, name);
+      case 'JSXElement': case 'JSXFragment': this.jsx(scope, n); return 0;
+      case 'Import': return this.module('global.import');
+    }
+    return 0;
+  }
+
+  identifier(scope, name) {
+    const binding = this.find(scope, name);
+    if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
+    return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
+  }
+
+  member(scope, n) {
+    const object = this.value(scope, n.object), name = propertyName(n);
+    if (n.computed) this.value(scope, n.property);
+    if (name === 'length' || name === 'size') return 0;
+    const chain = chainOf(n);
+    if (chain !== undefined && this.isClean(scope, chain)) return 0;
+    return this.get(object, name);
+  }
+
+  binary(scope, { operator, left, right }) {
+    const a = left.type === 'PrivateName' ? 0 : this.value(scope, left), b = this.value(scope, right);
+    if (/^[<>]=?$/.test(operator))
+      for (const side of [left, right]) {
+        const inner = side.property?.name === 'length' ? side.object : side.callee?.property?.name === 'byteLength' ? side.arguments[0] : undefined;
+        if (inner) this.bounded.push(this.value(scope, inner));
+      }
+    if (operator !== '+') return 0;
+    const to = this.node();
+    this.edge(a, to, 1);
+    this.edge(b, to, 1);
+    if (left.type === 'StringLiteral') this.edge(this.constant(left.value.trim().slice(0, TEXT_MAX)), to);
+    return to;
+  }
+
+  objectLiteral(scope, n) {
+    const to = this.object(), values = {};
+    for (const p of n.properties) {
+      if (p.type === 'SpreadElement') {
+        this.spreads.push(this.value(scope, p.argument), to);
+        continue;
+      }
+      const name = p.computed && p.key.type !== 'StringLiteral' ? '*' : keyName(p.key);
+      if (p.computed) this.value(scope, p.key);
+      const value = p.type === 'ObjectMethod' ? this.func(scope, p, { name }) : this.value(scope, p.value, name);
+      if (p.kind === 'get') this.put(this.funcs[this.lastFunction][3], to, name);
+      else this.put(value, to, name);
+      values[name] = { node: value, ast: p.value };
+    }
+    this.toolLiteral(values, to);
+    return to;
+  }
+
+  /* { name, inputSchema, handler }: a tool, whoever calls it. */
+  toolLiteral(values, object) {
+    const schema = values.inputSchema ?? values.parameters ?? values.schema;
+    if (values.inputSchema) this.flags.inputSchema = true;
+    if (values.name === undefined && values.description === undefined) return;
+    const name = values.name?.ast?.value ?? '';
+    const fields = schema && fieldsOf(schema.ast);
+    if (fields) this.schemas.push({ name, fields });
+    if (schema === undefined) return;
+    for (const key of TOOL_KEYS) if (values[key]) this.sources.push(values[key].node, this.name(String(name)), object);
+  }
+
+  jsx(scope, n) {
+    for (const a of n.openingElement?.attributes ?? []) this.value(scope, a.argument ?? a.value?.expression);
+    for (const c of n.children) c.type === 'JSXElement' || c.type === 'JSXFragment' ? this.jsx(scope, c) : this.value(scope, c.expression);
+  }
+
+  /* flags: 1 new, 2 in a timer's callback, 8 tagged template */
+  call(scope, n, flags) {
+    const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
+    const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
+    if (name === 'require' && n.arguments[0]?.type === 'StringLiteral' && !isMember && this.find(scope, 'require') === undefined)
+      return this.import(n.arguments[0].value, n.loc);
+    if (name === 'import' && n.arguments[0]?.type === 'StringLiteral' && !isMember) return this.import(n.arguments[0].value, n.loc);
+    const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
+    const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
+    if (isMember && c.computed) this.value(scope, c.property);
+    const args = [], spread = [];
+    const isTimer = name === 'setTimeout';
+    n.arguments.forEach((a, i) => {
+      if (a.type === 'SpreadElement') spread.push(i);
+      args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
+        ? this.func(scope, a, { isInline: INLINE.test(name), isTimer }) : this.value(scope, a));
+    });
+    if (isTimer) this.timer(scope, n);
+    if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
+    const result = this.node();
+    const push = (target, self, method, list) => this.calls.push([target, self, this.name(method), list, result,
+      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags | (this.inTimer ? 2 : 0), this.container, spread]);
+    push(callee, receiver, name, args);
+    if (name === 'call') push(receiver, args[0] ?? 0, '', args.slice(1));
+    else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.length > 1 ? [this.get(args[1], '*')] : []);
+    else if (name === 'bind') this.edge(receiver, result);
+    return result;
+  }
+
+  /* Does what the timer calls reject or resolve, and does it end anything? Functions that it
+   * names are looked into by the solver. */
+  timer(scope, n) {
+    const found = { kills: false, rejects: false, names: new Set() };
+    look(n.arguments[0], found);
+    this.timers.push([n.loc.start.line, n.loc.start.column + 1, this.container, found.kills, found.rejects, [...found.names]]);
+  }
+}
+
+function look(n, found, depth = 0) {
+  if (n === null || typeof n !== 'object' || depth > 40) return;
+  if (Array.isArray(n)) {
+    for (const one of n) look(one, found, depth + 1);
+    return;
+  }
+  if (n.type === 'CallExpression' || n.type === 'OptionalCallExpression') {
+    const name = n.callee.property?.name ?? n.callee.property?.id?.name ?? n.callee.name ?? '';
+    if (KILLS.test(name)) found.kills = true;
+    else if (/^(reject|rej|fail|resolve|done|rejectPromise)$/i.test(name)) found.rejects = true;
+    else if (name !== '') found.names.add(name);
+  }
+  if (n.type === 'ThrowStatement') found.rejects = true;
+  for (const key in n) if (key !== 'loc' && typeof n[key] === 'object') look(n[key], found, depth + 1);
+}
+
+/* x.replace(/[^a-z0-9]/g, '') leaves nothing that could be code. */
+function stripsAll([pattern, by]) {
+  if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
+  const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
+  return kept !== null && /^(\\[wd.\-/]|[\w.\-@:/ ])*$/.test(kept[1]) && /^[\w\-.]?$/.test(by.value);
+}
+
+function namesOf(n) {
+  switch (n?.type) {
+    case 'Identifier': return [n.name];
+    case 'ObjectPattern': return n.properties.flatMap((p) => namesOf(p.value ?? p.argument));
+    case 'ArrayPattern': return n.elements.flatMap(namesOf);
+    case 'AssignmentPattern': return namesOf(n.left);
+    case 'RestElement': return namesOf(n.argument);
+  }
+  return [];
+}
+
+/* The fields of a JSON Schema that is written out: { code: { type, maxLength } }. */
+function fieldsOf(n) {
+  const member = (object, name) => object?.properties?.find((p) => p.key !== undefined && keyName(p.key) === name)?.value;
+  const properties = member(n?.expression ?? n, 'properties');
+  if (properties?.type !== 'ObjectExpression') return undefined;
+  return Object.fromEntries(properties.properties.filter((p) => p.key !== undefined).map((p) => [keyName(p.key), {
+    type: member(p.value, 'type')?.value, isBounded: ['maxLength', 'enum', 'pattern'].some((k) => member(p.value, k) !== undefined),
+  }]));
+}
+
+export function graphOf(path, text) {
+  const { program } = parseText(path, text);
+  const b = new Builder(), scope = new Scope(null, true);
+  b.moduleObject = b.object();
+  b.exports = b.object();
+  b.put(b.exports, b.moduleObject, 'exports');
+  for (const [name, node] of [['module', b.moduleObject], ['exports', b.exports]]) scope.vars.set(name, { node });
+  b.flags.esm = program.sourceType === 'module';
+  b.thisNode = 0;
+  b.block(scope, program.body, true);
+  const result = { path, count: b.count, names: b.names, exports: b.get(b.moduleObject, 'exports') };
+  for (const key of ['edges', 'gets', 'puts', 'calls', 'funcs', 'objects', 'classes', 'spreads', 'modules', 'texts', 'imports',
+    'bounded', 'sources', 'schemas', 'timers', 'flags']) result[key] = b[key];
+  result.count = b.count;
+  return result;
+}

@@ -397,8 +397,10 @@ class Judge {
     if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.source(tool, '')]);
   }
 
-  hasSchemaOf(tool) {
-    return this.schemaNodes(tool).some((node) => this.s.tokensAt(node).length > 0 || (this.s.flows[node] ?? []).length > 0);
+  /* What a function has made of the options is taken to be complete. */
+  hasSchemaOf({ config, schemas }) {
+    const members = config ? this.s.members(config) : undefined;
+    return schemas !== undefined || members === undefined || ['inputSchema', 'parameters', 'schema', '*'].some((name) => members.has(name));
   }
 
   results() {
@@ -462,7 +464,7 @@ function distinct(findings) {
     if (places.has(place)) continue;
     places.add(place);
     const first = twins.get(twin);
-    if (first !== undefined && first.file !== finding.file && (BUILT.test(finding.file) || stem(first.file) === stem(finding.file))) {
+    if (first !== undefined && isCopy(first.file, finding.file)) {
       (first.also ??= []).push(`${finding.file}:${finding.line}`);
       continue;
     }
@@ -472,7 +474,11 @@ function distinct(findings) {
   return kept.sort((a, b) => ruleOf.get(b.rule).points - ruleOf.get(a.rule).points || a.file.localeCompare(b.file) || a.line - b.line);
 }
 
-const stem = (path) => path.replace(/\.[cm]?[jt]sx?$/, '');
+/* Of a source that is shipped with what is built of it, or of two builds of it. */
+function isCopy(first, second) {
+  const stem = (path) => path.replace(/\.[cm]?[jt]sx?$/, '').replace(/(^|\/)(src|dist|build|out|lib|esm|cjs)(?=\/)/g, '');
+  return first !== second && (BUILT.test(second) && !BUILT.test(first) || stem(first) === stem(second));
+}
 
 export function judge(solver, packages) {
   const j = new Judge(solver, packages);

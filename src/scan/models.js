@@ -7,14 +7,28 @@ import { FILE, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tok
 
 export const PASS = 'pass';
 
-/* Packages whose functions are followed by name; the rest is only passed through. */
-const FOLLOWED = /^(global|vm|vm2|child_process|worker_threads|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/.*|module|util|fs|execa|shelljs|cross-spawn|zx|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|node-pty|zod|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws|os|path|url|process|async_hooks|timers|glovebox)\b/;
-const LONG = /^(zod|quickjs-emscripten|isolated-vm)/;
+/* What is followed by name; other members of these packages are not. */
+const PATHS = [
+  /global\.(Promise|Object|Array|JSON|Math|Buffer|Reflect|Number|Bun|Deno)\.\w+/, /global\.\w+/, /global\.process\.(execPath|on|once)/,
+  /global\.(Function|Worker|Bun|Deno)\(\)(\.(on|once|postMessage|terminate))?(\(\))?/,
+  /vm(\.(runIn\w+|createContext|compileFunction|Script|SourceTextModule)(\(\)(\.runIn\w+)?)?)?/,
+  /child_process(\.(exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)(\(\)(\.(stdin(\.(write|end))?|on|send|kill))?)?)?/,
+  /worker_threads(\.(Worker(\(\)(\.(on|once|postMessage|terminate))?)?|parentPort(\.(on|once|postMessage))?|workerData))?/,
+  /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
+  /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?))?)?/,
+  /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
+  /(util(\.(promisify|inspect))?|module(\.(createRequire|Module|Module\(\)|Module\(\)\._compile))?|(path|os|url|timers)(\.\w+)?)/,
+  /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
+  /@modelcontextprotocol\/[\w./-]+?(\.\w+Schema)?/,
+  /(node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)(\.\w+)?/,
+  /zod(\.z)?(\.coerce)?(\.(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|record|array|union|max|length|regex|uuid|email|ip)(\(\))?){0,4}/,
+];
+const FOLLOWED = new RegExp(`^(${PATHS.map(({ source }) => source).join('|')})$`);
+/* These change no kind: z.string().describe() is text as z.string() is. */
+const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
 
-/* What functions of the language return is no object to be followed. */
-const PLAIN = /^global\.(?!Worker|Function|process|Bun|Deno)\w+(\.\w+)?\(\)/;
-
-export const isFollowed = (path) => !PLAIN.test(`${path}()`) && FOLLOWED.test(path) && (path.split('()').length < 4 || LONG.test(path));
+export const isFollowed = (path) => FOLLOWED.test(path);
+export const isSameSchema = (path, name) => path.startsWith('zod') && SAME_SCHEMA.test(name);
 
 /* "node:fs/promises" is fs; "@scope/name/part" is itself. */
 export function packageOf(spec) {
@@ -171,7 +185,7 @@ export function methodModel(s, call) {
     call.isResolved = true;
     return;
   }
-  if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set)$/.test(name))
+  if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set|join|toString)$/.test(name))
     s.watch(call.receiver, (token) => s.tokens[token].kind === OBJECT && arrayMethod(s, call, token));
 }
 
@@ -185,6 +199,7 @@ function arrayMethod(s, call, token) {
     s.edge(args.at(-1) ?? 0, s.wildOf(token));
     return;
   }
+  if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);
   if (CALLBACKS.test(name)) {
     const made = name === 'map' || name === 'flatMap' ? s.fresh() : 0;
     s.eachFunction(args[0] ?? 0, (f) => {
@@ -210,9 +225,10 @@ function registration(s, call) {
         if (args.length === 1) return toolObject(s, call, args[0]);
         return false;
       }
-      const tool = s.tool(nameOfTool(), file, line, { how: name, call });
+      const tool = s.tool(nameOfTool(), file, line, { how: name });
       if (name === 'registerTool') {
         tool.schema = s.node();
+        tool.config = args[1];
         s.read(args[1], 'inputSchema', tool.schema);
       } else {
         /* name, [description], [schema], [annotations], handler */
@@ -223,16 +239,16 @@ function registration(s, call) {
     }
     case 'addTool': case 'defineTool': case 'createTool':
       if (args.length > 1) {
-        s.seed(args.at(-1), s.tool(nameOfTool(), file, line, { how: name, call, schemas: args.slice(0, -1) }));
+        s.seed(args.at(-1), s.tool(nameOfTool(), file, line, { how: name, schemas: args.slice(0, -1) }));
         return true;
       }
       return toolObject(s, call, args[0] ?? 0);
     case 'setRequestHandler': {
       if (args.length < 2) return false;
-      const tool = s.tool('', file, line, { how: name, call });
+      const tool = s.tool('', file, line, { how: name });
       s.watch(args[0], (token) => {
-        const t = s.tokens[token];
-        if (t.kind === MODULE && /Schema$/.test(t.path) && !/CallTool/.test(t.path)) tool.isOther = true;
+        const { kind, path, key } = s.tokens[token], schema = kind === MODULE ? path : kind === TEXT ? key : '';
+        if (/Schema$/.test(schema) && !/CallTool/.test(schema)) tool.isOther = true;
       });
       s.seed(args[1], tool, true);
       return true;
@@ -242,7 +258,7 @@ function registration(s, call) {
 }
 
 function toolObject(s, call, object) {
-  const tool = s.tool('', call.file, call.line, { how: call.name, call, schema: s.node(), nameNode: s.node() });
+  const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node(), nameNode: s.node() });
   s.read(object, 'parameters', tool.schema);
   s.read(object, 'inputSchema', tool.schema);
   s.read(object, 'name', tool.nameNode);

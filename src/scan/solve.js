@@ -4,11 +4,18 @@
  * hold, and what comes from the arguments of a tool. The way is that of Andersen: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
-import { callModel, isFollowed, methodModel, packageOf, PASS } from './models.js';
+import { callModel, isFollowed, isSameSchema, methodModel, packageOf, PASS } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
-const STEPS_MAX = 12e6, TOKENS_MAX = 120, PATH_MAX = 90;
+/* Tokens of a node, of a small project and of one with large bundles. */
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000;
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
+/* Methods of arrays, maps and texts: not what somebody has put there. */
+const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
+const EDGES_FEW = 24;
+const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
+/* Functions around handlers. */
+const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
 /* Methods of libraries that answer something else than what they are given. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
@@ -20,7 +27,7 @@ export class Solver {
   reads = []; /* of each node: [name, to] */
   writes = []; /* of each node: [name, from] */
   watchers = []; /* of each node: functions of a token */
-  edgeSeen = new Set();
+  edgeSeen = new Map(); /* of nodes with many edges */
   tokens = []; /* { kind, ... } */
   tokenIds = new Map();
   boxes = new Map(); /* of a token of an object or function: its members */
@@ -32,15 +39,50 @@ export class Solver {
   channel = 0; /* what is posted to workers */
 
   constructor(files) {
-    this.files = files;
+    this.grow(1);
     this.channel = this.node();
-    this.byPath = new Map();
-    for (const file of files) this.add(file);
-    for (const file of files) this.link(file);
+    this.byPath = new Map(files.map((file) => [file.path, file]));
+    this.files = this.related(files);
+    this.most = this.files.reduce((sum, { count }) => sum + count, 0) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
+    for (const file of this.files) this.add(file);
+    for (const file of this.files) this.link(file);
+  }
+
+  /* Files with tools, those for workers, and all that these import or that import them. */
+  related(files) {
+    const near = new Map(files.map((file) => [file, []]));
+    for (const file of files)
+      for (let i = 1; i < file.imports.length; i += 3) {
+        const target = this.fileOf(file, file.names[file.imports[i]]);
+        if (target === undefined) continue;
+        near.get(file).push(target);
+        near.get(target).push(file);
+      }
+    const kept = new Set(files.filter((file) => file.flags.worker || file.sources.length > 0 ||
+      file.calls.some((call) => REGISTERS.test(file.names[call[2]]))));
+    for (const file of kept) for (const other of near.get(file)) kept.add(other);
+    return files.filter((file) => kept.has(file));
+  }
+
+  fileOf(file, spec) {
+    return spec.startsWith('.') || spec.startsWith('/') ? this.resolve(file.path, spec) : this.byAlias(spec);
   }
 
   node() {
+    this.grow(1);
     return this.nodes++;
+  }
+
+  /* One place after the other: engines keep arrays with holes as maps. */
+  grow(count) {
+    const { sets, flows, reads, writes, watchers } = this;
+    for (let i = 0; i < count; i++) {
+      sets.push(undefined);
+      flows.push(undefined);
+      reads.push(undefined);
+      writes.push(undefined);
+      watchers.push(undefined);
+    }
   }
 
   token(kind, key, more) {
@@ -59,9 +101,9 @@ export class Solver {
   add(file) {
     const { names } = file, base = this.nodes - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.nodes += file.count;
+    this.grow(file.count);
     file.base = base;
     file.functionBase = this.functions.length;
-    this.byPath.set(file.path, file);
     for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= []).push(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
     for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
     for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
@@ -94,7 +136,7 @@ export class Solver {
   link(file) {
     for (let i = 0; i < file.imports.length; i += 3) {
       const node = file.imports[i] + file.base, spec = file.names[file.imports[i + 1]];
-      const target = spec.startsWith('.') || spec.startsWith('/') ? this.resolve(file.path, spec) : this.byAlias(spec);
+      const target = this.fileOf(file, spec);
       if (target === undefined) {
         this.give(node, this.module(packageOf(spec)));
         continue;
@@ -133,7 +175,7 @@ export class Solver {
   byAlias(spec) {
     const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
     if (rest === undefined) return undefined;
-    for (const { path } of this.files) {
+    for (const path of this.byPath.keys()) {
       const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
       const found = root && this.resolve(`${root}x`, `./${rest}`);
       if (found) return found;
@@ -189,19 +231,34 @@ export class Solver {
 
   give(node, token) {
     if (node === 0) return;
-    const set = this.sets[node] ??= new Set();
-    if (set.has(token) || set.size >= TOKENS_MAX) return;
-    set.add(token);
+    const set = this.sets[node];
+    if (set === undefined) {
+      this.sets[node] = [token];
+    } else {
+      /* Where so much arrives, only what arguments become still matters. */
+      if (set.includes(token) || (set.length >= this.most && this.tokens[token].kind > RESULT)) return;
+      set.push(token);
+    }
     this.queue.push(node, token);
   }
 
   edge(from, to, kind = 0) {
     if (from === 0 || to === 0 || from === to) return;
-    const key = from * 0x40000000 + to * 4 + kind;
-    if (this.edgeSeen.has(key)) return;
-    this.edgeSeen.add(key);
-    (this.flows[from] ??= []).push(to * 4 + kind);
-    if (this.sets[from] !== undefined) for (const token of [...this.sets[from]]) this.pass(token, to, kind);
+    const flows = this.flows[from], key = to * 4 + kind;
+    if (flows === undefined) {
+      this.flows[from] = [key];
+    } else if (flows.length < EDGES_FEW) {
+      if (flows.includes(key)) return;
+      flows.push(key);
+    } else {
+      const seen = this.edgeSeen.get(from) ?? new Set(flows);
+      if (seen.has(key)) return;
+      if (flows.length === EDGES_FEW) this.edgeSeen.set(from, seen);
+      seen.add(key);
+      flows.push(key);
+    }
+    const set = this.sets[from];
+    if (set !== undefined) for (let i = 0, n = set.length; i < n; i++) this.pass(set[i], to, kind);
   }
 
   pass(token, to, kind) {
@@ -255,7 +312,7 @@ export class Solver {
     box.readers.push([name, to]);
     if (name === '*') for (const node of box.members.values()) this.edge(node, to);
     else if (box.members.has(name)) this.edge(box.members.get(name), to);
-    if (box.wild !== 0) this.edge(box.wild, to);
+    if (box.wild !== 0 && !BUILT_IN.test(name)) this.edge(box.wild, to);
     for (const above of box.above) this.readBox(above, name, to);
   }
 
@@ -282,7 +339,8 @@ export class Solver {
     if (name === 'default' || name === 'promises') this.give(to, token);
     else if (path === 'global.globalThis' || path === 'global.global' || path === 'global.window' || path === 'global.self') this.give(to, this.module(`global.${name}`));
     else if (path === 'worker_threads' && name === 'workerData') this.edge(this.channel, to);
-    else if (path.length < PATH_MAX) this.give(to, this.module(`${path}.${name}`));
+    else if (isSameSchema(path, name)) this.give(to, this.module(path.replace(/\(\)$/, '')));
+    else if (isFollowed(`${path}.${name}`)) this.give(to, this.module(`${path}.${name}`));
   }
 
   writeTo(token, name, from) {
@@ -299,7 +357,7 @@ export class Solver {
     const box = this.box(token);
     if (box.wild === 0) {
       box.wild = this.node();
-      for (const [, to] of box.readers) this.edge(box.wild, to);
+      for (const [name, to] of box.readers) if (!BUILT_IN.test(name)) this.edge(box.wild, to);
     }
     return box.wild;
   }
@@ -409,13 +467,13 @@ export class Solver {
   apply(call, path) {
     const how = callModel(this, call, path);
     if (how === PASS) this.passArguments(call);
-    if (isFollowed(path) && path.length < PATH_MAX) this.give(call.result, this.module(`${path}()`));
+    if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
   }
 
   passArguments(call) {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name)) return;
     for (const arg of call.args) {
-      this.edge(arg, call.result, call.receiver === 0 ? 3 : 1);
+      this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
       this.watch(arg, (token) => {
         if (this.tokens[token].kind !== OBJECT) return;
         const inner = this.node();
@@ -447,16 +505,22 @@ export class Solver {
     for (let head = 0; head < queue.length && this.steps < STEPS_MAX; head += 2) {
       const node = queue[head], token = queue[head + 1];
       this.steps++;
-      for (const edge of [...this.flows[node] ?? []]) this.pass(token, Math.floor(edge / 4), edge % 4);
-      for (const [name, to] of [...this.reads[node] ?? []]) this.readFrom(token, name, to);
-      for (const [name, from] of [...this.writes[node] ?? []]) this.writeTo(token, name, from);
-      for (const then of [...this.watchers[node] ?? []]) then(token);
+      this.arrive(node, token);
       if (head > 1e6) {
         queue.splice(0, head);
         head = 0;
       }
     }
     queue.length = 0;
+  }
+
+  /* Edges that are added meanwhile get the token when they are added. */
+  arrive(node, token) {
+    const flows = this.flows[node], reads = this.reads[node], writes = this.writes[node], watchers = this.watchers[node];
+    if (flows !== undefined) for (let i = 0, n = flows.length; i < n; i++) this.pass(token, flows[i] >> 2, flows[i] & 3);
+    if (reads !== undefined) for (let i = 0, n = reads.length; i < n; i++) this.readFrom(token, reads[i][0], reads[i][1]);
+    if (writes !== undefined) for (let i = 0, n = writes.length; i < n; i++) this.writeTo(token, writes[i][0], writes[i][1]);
+    if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);
   }
 
   /* ---- questions ------------------------------------------------------------------------- */

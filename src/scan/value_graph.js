@@ -90,6 +90,7 @@ class Builder {
   inTimer = false;
   thisNode = 0;
   result = 0;
+  nothing = 0; /* what a member is that holds nothing of interest */
   above = 0; /* the class above the one that is being read */
 
   name(text) {
@@ -129,7 +130,7 @@ class Builder {
 
   constant(value) {
     const text = String(value);
-    if (text.length > TEXT_MAX) return 0;
+    if (text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text)) return 0;
     let node = this.constants.get(text);
     if (node === undefined) {
       node = this.node();
@@ -537,10 +538,10 @@ class Builder {
   value(scope, n, name) {
     switch (n?.type) {
       case 'Identifier': return this.identifier(scope, n.name);
-      case 'StringLiteral': case 'NumericLiteral': case 'BooleanLiteral': return this.constant(n.value);
+      case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
         const to = this.values(scope, n.expressions, 1), first = n.quasis[0].value.cooked?.trim();
-        this.edge(first ? this.constant(first.slice(0, TEXT_MAX)) : 0, to);
+        this.edge(first ? this.constant(first.split(/\s/, 1)[0].slice(0, TEXT_MAX)) : 0, to);
         return to;
       }
       case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
@@ -621,7 +622,7 @@ class Builder {
     const to = this.node();
     this.edge(a, to, 1);
     this.edge(b, to, 1);
-    if (left.type === 'StringLiteral') this.edge(this.constant(left.value.trim().slice(0, TEXT_MAX)), to);
+    if (left.type === 'StringLiteral') this.edge(this.constant(left.value.trim().split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
     return to;
   }
 
@@ -636,7 +637,7 @@ class Builder {
       if (p.computed) this.value(scope, p.key);
       const value = p.type === 'ObjectMethod' ? this.func(scope, p, { name }) : this.value(scope, p.value, name);
       if (p.kind === 'get') this.put(this.funcs[this.lastFunction][3], to, name);
-      else this.put(value, to, name);
+      else this.put(value || (this.nothing ||= this.node()), to, name);
       values[name] = { node: value, ast: p.value };
     }
     this.toolLiteral(values, to);
@@ -678,6 +679,7 @@ class Builder {
         ? this.func(scope, a, { isInline: INLINE.test(name), isTimer }) : this.value(scope, a));
     });
     if (isTimer) this.timer(scope, n);
+    if (name === 'setRequestHandler') this.named(args, chainOf(n.arguments[0]));
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
     const push = (target, self, method, list) => this.calls.push([target, self, this.name(method), list, result,
@@ -687,6 +689,15 @@ class Builder {
     else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.length > 1 ? [this.get(args[1], '*')] : []);
     else if (name === 'bind') this.edge(receiver, result);
     return result;
+  }
+
+  /* Bundles have schemas of their own: their names are all that is known. */
+  named(args, chain) {
+    if (chain === undefined) return;
+    const to = this.node();
+    this.edge(args[0], to);
+    this.edge(this.constant(chain), to);
+    args[0] = to;
   }
 
   /* Does what the timer calls reject or resolve, and does it end anything? Functions that it

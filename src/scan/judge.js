@@ -93,7 +93,7 @@ class Judge {
   }
 
   path(call, path) {
-    const { args } = call, [first = 0, second = 0, third = 0] = args;
+    const { args } = call, [first = 0, second = 0] = args;
     if (EVAL.test(path)) {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
       if (sources.length > 0) this.evaluated(call, sources, path);
@@ -117,7 +117,6 @@ class Judge {
     } else if (path.startsWith('glovebox')) {
       for (const arg of args) this.ranBy(this.codeAt(arg));
     }
-    void third;
   }
 
   ranBy(sources) {
@@ -131,12 +130,12 @@ class Judge {
   evaluated(call, sources, path) {
     const name = path.replace(/^global\./, '').replace('Function', 'new Function');
     this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
-    this.sandbox(call, sources, true);
+    this.sandbox(call, sources);
   }
 
-  sandbox(call, sources, isOpen = false, isBounded = false) {
+  sandbox(call, sources) {
     this.ranBy(sources);
-    this.sandboxes.push({ call, sources, isOpen, isBounded });
+    this.sandboxes.push({ call, sources });
   }
 
   /* ---- programs and shells ------------------------------------------------------------------ */
@@ -218,7 +217,7 @@ class Judge {
     for (const { args } of starts) {
       const texts = this.s.textsAt(args[0] ?? 0, 0), words = this.s.textsAt(args[1] ?? 0, 2);
       const isNode = this.s.tokensAt(args[0] ?? 0).some(({ path }) => path === 'global.process.execPath');
-      if (!(isNode || texts.some((t) => INTERPRETERS.test(t))) || words.some((w) => CONFINED.test(w)) || this.isConfinedDeno(texts, words)) continue;
+      if (!(isNode || texts.some((t) => INTERPRETERS.test(t))) || words.some((w) => CONFINED.test(w) || EVALUATES.test(w)) || this.isConfinedDeno(texts, words)) continue;
       this.report('code-process', call, `is written to ${isNode ? 'node' : texts[0]}, which runs it`, sources);
       this.ranBy(sources);
       return;
@@ -361,17 +360,17 @@ class Judge {
 
   inputs() {
     const seen = new Set();
-    for (const { call, sources } of this.sandboxes)
+    for (const { sources } of this.sandboxes)
       for (const source of sources) {
         const key = `${source.tool.name} ${source.field}`;
         if (seen.has(key)) continue;
         seen.add(key);
-        this.input(call, source);
+        this.input(source);
       }
     for (const tool of this.ran) this.toolSchema(tool);
   }
 
-  input(call, source) {
+  input(source) {
     const kind = this.kindOf(source), place = { file: source.tool.file, line: source.tool.line, column: 1 };
     if (kind !== undefined && /\.(any|unknown|object|record|array|union)\(\)/.test(kind)) {
       this.report('code-not-text', place, `\`${source.field}\` is ${kind.replace(/^zod\.(z\.)?/, 'z.')}`, [source]);
@@ -382,7 +381,6 @@ class Judge {
     const other = kind === undefined ? this.jsonFields(source.field).find(({ type }) => type === 'object' || type === 'array' || type === undefined) : undefined;
     if (other) this.report('code-not-text', place, `\`${source.field}\` is ${other.type ?? 'of any type'}`, [source]);
     else if (isLong) this.report('code-without-length', place, `\`${source.field}\` is text of any length`, [source]);
-    void call;
   }
 
   jsonFields(field) {

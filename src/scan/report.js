@@ -46,7 +46,7 @@ function complete(result, sources) {
 /* ---- for a terminal: [paint, text]; the paints are those of scan.c ------------------ */
 
 function textOf(r) {
-  const out = [], good = r.points >= 90, isFine = isAtLeast(r.grade, r.least);
+  const out = [], told = new Set(), good = r.points >= 90, isFine = isAtLeast(r.grade, r.least);
   const say = (paint, text) => out.push([paint, text]);
   for (const f of r.findings) {
     say('bold', `${f.file}:${f.line}:${f.column}`);
@@ -54,12 +54,15 @@ function textOf(r) {
     say(f.points >= 20 ? 'red' : 'yellow', f.points > 0 ? `-${f.points}` : 'counted above');
     say('', `  ${f.title} `);
     say('dim', `[${f.rule}]\n`);
-    say('', `${f.from ? `  ${fromText(f)} ` : '  '}${f.detail}\n`);
+    say('', `${f.from ? `  ${fromText(f)}: ` : '  '}${f.detail}\n`);
     if (f.frame.length > 0) say('', `${frameText(f.frame).replace(/^/gm, '  ')}\n`);
-    say('cyan', '  why: ');
-    say('', `${f.why}\n`);
-    say('cyan', '  instead: ');
-    say('', `${f.instead}\n`);
+    if (!told.has(f.rule)) {
+      say('cyan', '  why: ');
+      say('', `${f.why}\n`);
+      say('cyan', '  instead: ');
+      say('', `${f.instead}\n`);
+    }
+    told.add(f.rule);
     if (f.also) say('dim', `  also: ${f.also.join(', ')}\n`);
     say('', '\n');
   }
@@ -102,7 +105,7 @@ function sarifOf(r) {
         defaultConfiguration: { level: levelOf(rule.points) }, properties: { 'security-severity': String(Math.min(9.8, rule.points / 2.6)) } })) } },
       results: r.findings.map((f) => ({
         ruleId: f.rule, ruleIndex: rules.findIndex(({ id }) => id === f.rule), level: levelOf(byId.get(f.rule).points),
-        message: { text: `${f.title}: ${[fromText(f), f.detail].filter(Boolean).join(' ')}. ${f.instead}` },
+        message: { text: `${f.title}: ${[fromText(f), f.detail].filter(Boolean).join(': ')}. ${f.instead}` },
         locations: [place(f.file, f.line, f.column)],
         ...(f.from ? { relatedLocations: [{ ...place(f.from.file, f.from.line, 1), message: { text: 'the tool' } }] } : {}),
       })),

@@ -20,15 +20,16 @@
 #include <unistd.h>
 
 #define ALL_MS       120000 /* for all graphs */
-#define BATCH_MS     20000
-#define FILE_MS      5000 /* for a file by itself, after its batch has failed */
-#define JUDGE_MS     90000
+#define BATCH_MS     60000
+#define BATCH_CPU_MS 60000
+#define FILE_CPU_MS  8000 /* for a file by itself, after its batch has failed */
+#define JUDGE_MS     120000
 #define MEMORY       GBX_MIB(2048)
 #define QUESTION_MAX GBX_MIB(512)
 #define ARCHIVE_MAX  GBX_MIB(32)
 #define BATCH_MIN    GBX_KIB(256)
-#define BATCH_MAX    GBX_KIB(2048)
-#define BATCH_FILES  500
+#define BATCH_MAX    GBX_KIB(6144)
+#define BATCH_FILES  2000
 #define THREADS_MAX  8
 
 extern const char gbx_script_scan[];
@@ -87,14 +88,12 @@ static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
 
 /* Call one of the script's functions. How the script ended is in *ret. */
 static gbx_status ask(work *w, const char *function, const gbx_buf *input,
-                      uint32_t timeout_ms, gbx_result **ret, gbx_error *reterr)
+                      gbx_limits limits, gbx_result **ret, gbx_error *reterr)
 {
-    gbx_limits limits = GBX_LIMITS_INIT;
     gbx_call call = GBX_CALL_INIT;
     char code[64];
 
     (void)gbx_need(input->failed ? NULL : input->data);
-    limits.timeout_ms = timeout_ms;
     call.limits = &limits;
     call.flags = GBX_CALL_NO_GUARD; /* the code is ours */
     call.code_len =
@@ -110,7 +109,8 @@ static gbx_status ask(work *w, const char *function, const gbx_buf *input,
 static gbx_status ask_value(work *w, const char *function, const gbx_buf *input,
                             gbx_result **ret, gbx_view *ret_value, gbx_error *reterr)
 {
-    gbx_status status = ask(w, function, input, JUDGE_MS, ret, reterr);
+    const gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_status status = ask(w, function, input, limits, ret, reterr);
     const char *value;
     size_t len;
 
@@ -165,7 +165,7 @@ static void put_file(gbx_buf *to, const gbx_scan_file *file)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* If a batch fails, each of its files is read by itself, so that the one at fault is named. */
+/* A batch that fails is halved, until the file at fault is alone and can be named. */
 static void read_graphs(work *w, batch *b, size_t first, size_t end)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
@@ -173,7 +173,7 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
     int64_t now = now_ms();
     gbx_error err = {0};
     gbx_status status;
-    uint32_t most = end - first > 1 ? BATCH_MS : FILE_MS;
+    gbx_limits limits = GBX_LIMITS_INIT;
 
     if (now >= w->end_ms) {
         note_unread(w, first, end, "the time for the whole project is over");
@@ -184,9 +184,12 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
     for (size_t i = first; i < end; i++)
         put_file(&question, &w->files.list[i]);
     (void)gbx_buf_puts(&question, "]}");
-    status =
-        ask(w, "graphs", &question,
-            w->end_ms - now < most ? (uint32_t)(w->end_ms - now) : most, &result, &err);
+    limits.timeout_ms =
+        w->end_ms - now < BATCH_MS ? (uint32_t)(w->end_ms - now) : BATCH_MS;
+    limits.cpu_ms = end - first > 1 ? BATCH_CPU_MS : FILE_CPU_MS;
+    if (limits.cpu_ms > limits.timeout_ms)
+        limits.cpu_ms = limits.timeout_ms;
+    status = ask(w, "graphs", &question, limits, &result, &err);
     if (status != GBX_OK || gbx_result_code(result) == GBX_CODE_ABORTED) {
         note_failure(w, status != GBX_OK ? status : GBX_E_CLOSED, &err);
     } else if (gbx_result_code(result) == GBX_CODE_VALUE) {
@@ -198,8 +201,8 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
         note_unread(w, first, end, reason_of(result));
     } else {
         gbx_buf_cleanup(&question);
-        for (size_t i = first; i < end; i++)
-            read_graphs(w, b, i, i + 1);
+        read_graphs(w, b, first, first + (end - first) / 2);
+        read_graphs(w, b, first + (end - first) / 2, end);
     }
 }
 
@@ -215,7 +218,7 @@ static void *work_main(void *arg)
 
 static void make_batches(work *w)
 {
-    size_t most = w->files.bytes / 2 / thread_count();
+    size_t most = w->files.bytes / thread_count() + GBX_KIB(64);
     size_t bytes = 0;
     batch *last = NULL;
 

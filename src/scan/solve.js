@@ -8,7 +8,9 @@ import { callModel, isFollowed, isSameSchema, methodModel, packageOf, PASS } fro
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* Tokens of a node, of a small project and of one with large bundles. */
-const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000;
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
+
+const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
 /* Methods of arrays, maps and texts: not what somebody has put there. */
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
@@ -43,25 +45,32 @@ export class Solver {
     this.channel = this.node();
     this.byPath = new Map(files.map((file) => [file.path, file]));
     this.files = this.related(files);
-    this.most = this.files.reduce((sum, { count }) => sum + count, 0) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
+    this.most = sizeOf(this.files) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
     for (const file of this.files) this.add(file);
     for (const file of this.files) this.link(file);
   }
 
-  /* Files with tools, those for workers, and all that these import or that import them. */
+  /*
+   * Files with tools, those for workers, and all that these import or that import them. Of a
+   * large project only those from which a dangerous call can be reached, and what they import.
+   */
   related(files) {
-    const near = new Map(files.map((file) => [file, []]));
+    const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
     for (const file of files)
       for (let i = 1; i < file.imports.length; i += 3) {
         const target = this.fileOf(file, file.names[file.imports[i]]);
         if (target === undefined) continue;
-        near.get(file).push(target);
-        near.get(target).push(file);
+        near.get(file).below.push(target);
+        near.get(target).above.push(file);
       }
-    const kept = new Set(files.filter((file) => file.flags.worker || file.sources.length > 0 ||
-      file.calls.some((call) => REGISTERS.test(file.names[call[2]]))));
-    for (const file of kept) for (const other of near.get(file)) kept.add(other);
-    return files.filter((file) => kept.has(file));
+    const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(file.names[call[2]]));
+    const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
+    for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
+    if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
+    const reaching = new Set([...kept].filter((file) => file.flags.danger));
+    for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
+    for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
+    return files.filter((file) => kept.has(file) && reaching.has(file));
   }
 
   fileOf(file, spec) {
@@ -401,7 +410,7 @@ export class Solver {
     switch (t.kind) {
       case FUNCTION:
         call.isResolved = true;
-        this.bind(call, this.functions[t.at], token);
+        this.bind(call, this.functions[t.at]);
         break;
       case SETTLE: this.edge(call.args[0] ?? 0, t.to); break;
       case MODULE:
@@ -421,7 +430,7 @@ export class Solver {
     }
   }
 
-  bind(call, f, token) {
+  bind(call, f) {
     if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0] ?? 0, call.result);
     const { args, spread } = call;
     args.forEach((arg, i) => {
@@ -447,7 +456,6 @@ export class Solver {
       this.edge(call.receiver, f.self);
     }
     this.edge(f.result, call.result);
-    void token;
   }
 
   restOf(f) {

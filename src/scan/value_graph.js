@@ -6,6 +6,7 @@
  * value harmless.
  */
 import { parse } from '@babel/parser';
+import { packageOf } from './models.js';
 
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
@@ -15,6 +16,8 @@ const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate proc
 const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
 const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
+/* Where code may be run, or a program started. */
+const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const TEXT_MAX = 60;
 
 export function parseText(path, text) {
@@ -83,7 +86,7 @@ class Builder {
   sources = []; /* function nodes of tools that are declared, not registered; what they are */
   schemas = []; /* of tools, as JSON Schema */
   timers = [];
-  flags = { esm: false, worker: false, inputSchema: false };
+  flags = { esm: false, worker: false, inputSchema: false, danger: false };
   constants = new Map();
   container = 0;
   containers = 0;
@@ -113,6 +116,7 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
+    if (name === 'constructor') this.flags.danger = true;
     if (name === 'parentPort' || name === 'workerData') this.flags.worker = true;
     this.gets.push(object, this.name(name), to);
     return to;
@@ -141,6 +145,7 @@ class Builder {
   }
 
   module(path) {
+    this.flags.danger ||= DANGER.test(path);
     const key = `module ${path}`;
     let node = this.constants.get(key);
     if (node === undefined) {
@@ -152,6 +157,7 @@ class Builder {
   }
 
   import(spec, loc) {
+    this.flags.danger ||= DANGER.test(packageOf(spec));
     const key = `import ${spec}`;
     let node = this.constants.get(key);
     if (node === undefined) {
@@ -334,13 +340,13 @@ class Builder {
         if (n.finalizer) this.block(scope, n.finalizer.body);
         break;
       case 'SwitchStatement': {
-        const value = this.value(scope, n.discriminant), inner = new Scope(scope, false), chain = chainOf(n.discriminant);
+        const inner = new Scope(scope, false), chain = chainOf(n.discriminant);
+        this.value(scope, n.discriminant);
         this.hoist(inner, n.cases.flatMap(({ consequent }) => consequent));
         for (const { test, consequent } of n.cases) {
           if (test) this.value(inner, test);
           this.block(test?.type === 'StringLiteral' && chain ? this.inside(inner, [chain]) : inner, consequent);
         }
-        void value;
         break;
       }
       case 'WhileStatement': case 'DoWhileStatement':

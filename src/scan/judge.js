@@ -17,6 +17,9 @@ const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Nu
 const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 
+/* Kinds of fields that hold no free text. */
+const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
+
 /* Packages that do not contain code: [name, first version without known escapes, or none]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', [2, 0, 2]], ['isolated-vm', [4, 3, 7]], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
 
@@ -50,11 +53,11 @@ class Judge {
     if (source.tool.isOther) return false;
     if (source.tool.how === 'tool' && !this.hasSchema(source.tool)) return false;
     const kind = this.kindOf(source);
-    return kind === undefined || !/\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|coerce\.number|uuid|email|ip)\(\)/.test(kind);
+    return kind === undefined || !CHOSEN.test(kind);
   }
 
-  schemaNodes({ schema, schemas }) {
-    return schema ? [schema] : schemas ?? [];
+  schemaNodes({ schema, schemas, parsed }) {
+    return [...(schema ? [schema] : schemas ?? []), ...parsed];
   }
 
   hasSchema(tool) {
@@ -64,16 +67,17 @@ class Judge {
     });
   }
 
-  /* "zod.z.string().max()" of the field, if its schema is to be seen. */
+  /* "zod.z.string().max()" of the field, if a schema of it is to be seen; one of text, if there
+   * are several. */
   kindOf({ tool, field }) {
-    if (field === '') return undefined;
-    for (const node of this.schemaNodes(tool)) {
+    const found = [];
+    for (const node of field === '' ? [] : this.schemaNodes(tool)) {
       const at = this.s.members(node)?.get(field);
       if (at === undefined) continue;
       const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-      if (paths.length > 0) return paths.sort((a, b) => b.length - a.length)[0];
+      if (paths.length > 0) found.push(paths.sort((a, b) => b.length - a.length)[0]);
     }
-    return undefined;
+    return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {
@@ -96,7 +100,7 @@ class Judge {
     const { args } = call, [first = 0, second = 0] = args;
     if (EVAL.test(path)) {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
-      if (sources.length > 0) this.evaluated(call, sources, path);
+      if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
     } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
       const sources = this.codeAt(first);
@@ -117,6 +121,11 @@ class Judge {
     } else if (path.startsWith('glovebox')) {
       for (const arg of args) this.ranBy(this.codeAt(arg));
     }
+  }
+
+  /* `new Function(text)` alone compiles, and runs nothing. */
+  isUsedValue(node) {
+    return [this.s.flows, this.s.reads, this.s.watchers].some((of) => of[node]?.length > 0);
   }
 
   ranBy(sources) {
@@ -390,7 +399,7 @@ class Judge {
   toolSchema(tool) {
     const place = { file: tool.file, line: tool.line, column: 1 };
     const name = tool.name === '' ? 'the tool' : `the tool '${tool.name}'`;
-    const isMissing = tool.how === 'setRequestHandler' ? !this.s.files.some(({ flags }) => flags.inputSchema)
+    const isMissing = tool.how === 'setRequestHandler' ? tool.parsed.size === 0 && !this.s.files.some(({ flags }) => flags.inputSchema)
       : /^(addTool|registerTool|createTool|defineTool)$/.test(tool.how) && !this.hasSchemaOf(tool);
     if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.source(tool, '')]);
   }

@@ -28,7 +28,7 @@ const FOLLOWED = new RegExp(`^(${PATHS.map(({ source }) => source).join('|')})$`
 const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
 
 export const isFollowed = (path) => FOLLOWED.test(path);
-export const isSameSchema = (path, name) => path.startsWith('zod') && SAME_SCHEMA.test(name);
+export const isSameSchema = (path, name) => path.startsWith('zod') && path.endsWith('()') && SAME_SCHEMA.test(name);
 
 /* "node:fs/promises" is fs; "@scope/name/part" is itself. */
 export function packageOf(spec) {
@@ -175,6 +175,9 @@ export function methodModel(s, call) {
   const { name, args } = call;
   if (call.receiver === 0 && name !== 'createTool' && name !== 'tool') return;
   if (registration(s, call)) return;
+  /* SCHEMA.parse(args) checks what the declaration of the tool may not. */
+  if (/^(parse|safeParse|parseAsync|safeParseAsync)$/.test(name))
+    s.watch(args[0] ?? 0, (token) => s.tokens[token].kind === TAINT && s.tokens[token].source.tool.parsed.add(call.receiver));
   if (name === 'then' || name === 'catch' || name === 'finally') {
     if (name !== 'catch') for (const arg of args.slice(0, 1)) s.eachFunction(arg, (f) => {
       if (name === 'then') s.edge(call.receiver, f.params[0] ?? 0);
@@ -196,7 +199,7 @@ function arrayMethod(s, call, token) {
   s.readBox(token, '*', element);
   call.isResolved = true;
   if (/^(push|unshift|add|set)$/.test(name)) {
-    s.edge(args.at(-1) ?? 0, s.wildOf(token));
+    for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.wildOf(token));
     return;
   }
   if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);

@@ -16,8 +16,11 @@ const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|c
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
 const EDGES_FEW = 24;
 const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
+/* The first element of an array that is written out is that one. */
+const readsWild = (box, name) => !BUILT_IN.test(name) && !(name === '0' && box.members.has('0'));
 /* Functions around handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
+const ESCAPES = /^(shell)?_?(escape|quote)/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
 /* Methods of libraries that answer something else than what they are given. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
@@ -197,7 +200,7 @@ export class Solver {
   }
 
   tool(name, file, line, more = {}) {
-    const tool = { name, file, line, fields: new Map(), schema: 0, ...more };
+    const tool = { name, file, line, fields: new Map(), schema: 0, parsed: new Set(), ...more };
     this.tools.push(tool);
     return tool;
   }
@@ -321,7 +324,7 @@ export class Solver {
     box.readers.push([name, to]);
     if (name === '*') for (const node of box.members.values()) this.edge(node, to);
     else if (box.members.has(name)) this.edge(box.members.get(name), to);
-    if (box.wild !== 0 && !BUILT_IN.test(name)) this.edge(box.wild, to);
+    if (box.wild !== 0 && readsWild(box, name)) this.edge(box.wild, to);
     for (const above of box.above) this.readBox(above, name, to);
   }
 
@@ -338,17 +341,17 @@ export class Solver {
         this.readBox(token, name, to);
         if (name === 'shape') this.give(to, token);
         break;
-      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, t.source.field === '' && name !== '*' && name !== '[]' ? this.source(t.source.tool, name).taint : token); break;
+      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, t.source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.source(t.source.tool, name).taint : token); break;
       case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
       case MODULE: this.readModule(t, name, to, token); break;
     }
   }
 
   readModule({ path }, name, to, token) {
-    if (name === 'default' || name === 'promises') this.give(to, token);
+    if (isSameSchema(path, name)) this.give(to, this.module(path.replace(/\(\)$/, '')));
+    else if (name === 'default' || name === 'promises') this.give(to, token);
     else if (path === 'global.globalThis' || path === 'global.global' || path === 'global.window' || path === 'global.self') this.give(to, this.module(`global.${name}`));
     else if (path === 'worker_threads' && name === 'workerData') this.edge(this.channel, to);
-    else if (isSameSchema(path, name)) this.give(to, this.module(path.replace(/\(\)$/, '')));
     else if (isFollowed(`${path}.${name}`)) this.give(to, this.module(`${path}.${name}`));
   }
 
@@ -366,7 +369,7 @@ export class Solver {
     const box = this.box(token);
     if (box.wild === 0) {
       box.wild = this.node();
-      for (const [name, to] of box.readers) if (!BUILT_IN.test(name)) this.edge(box.wild, to);
+      for (const [name, to] of box.readers) if (readsWild(box, name)) this.edge(box.wild, to);
     }
     return box.wild;
   }
@@ -431,6 +434,7 @@ export class Solver {
   }
 
   bind(call, f) {
+    if (ESCAPES.test(f.name)) return;
     if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0] ?? 0, call.result);
     const { args, spread } = call;
     args.forEach((arg, i) => {
@@ -479,7 +483,7 @@ export class Solver {
   }
 
   passArguments(call) {
-    if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name)) return;
+    if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
       this.watch(arg, (token) => {

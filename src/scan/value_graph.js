@@ -64,7 +64,7 @@ function chainOf(n) {
 }
 
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
-const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : '*');
+const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
 const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
 
 class Builder {
@@ -220,6 +220,8 @@ class Builder {
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
           if (!isDeep && n.id) this.declare(scope, n.id.name);
           break;
+        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local.name); break;
+        case 'TSImportEqualsDeclaration': this.declare(scope, n.id.name); break;
         case 'TSModuleDeclaration': if (!isDeep && n.id.type === 'Identifier') this.declare(scope, n.id.name); break;
       }
       if (scope.isFunction) this.hoistVars(scope, n);
@@ -462,9 +464,10 @@ class Builder {
           else this.assign(scope, p.value, this.get(from, p.computed ? '*' : keyName(p.key)));
         break;
       case 'ArrayPattern':
-        for (const p of target.elements)
+        target.elements.forEach((p, i) => {
           if (p?.type === 'RestElement') this.assign(scope, p.argument, from);
-          else if (p) this.assign(scope, p, this.get(from, '*'));
+          else if (p) this.assign(scope, p, this.get(from, i === 0 ? '0' : '*'));
+        });
         break;
       case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression': this.assign(scope, target.expression, from); break;
       case 'TSParameterProperty': this.assign(scope, target.parameter, from); break;
@@ -547,6 +550,7 @@ class Builder {
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
         const to = this.values(scope, n.expressions, 1), first = n.quasis[0].value.cooked?.trim();
+        if (!first && n.expressions.length > 0) this.edge(this.value(scope, n.expressions[0]), to);
         this.edge(first ? this.constant(first.split(/\s/, 1)[0].slice(0, TEXT_MAX)) : 0, to);
         return to;
       }
@@ -562,9 +566,10 @@ class Builder {
       case 'ObjectExpression': return this.objectLiteral(scope, n);
       case 'ArrayExpression': {
         const to = this.object();
-        for (const e of n.elements)
+        n.elements.forEach((e, i) => {
           if (e?.type === 'SpreadElement') this.spreads.push(this.value(scope, e.argument), to);
-          else if (e) this.put(this.value(scope, e), to, '[]');
+          else if (e) this.put(this.value(scope, e), to, i === 0 ? '0' : '[]');
+        });
         return to;
       }
       case 'AssignmentExpression': {

@@ -344,6 +344,34 @@ static gbx_status judge(work *w, gbx_result **ret, gbx_view *ret_value,
     return ask_value(w, "judge", &question, ret, ret_value, reterr);
 }
 
+/* A grade for what nobody has read would be a wrong one. */
+static gbx_status refuse_nothing(const work *w, gbx_view findings, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {.ceiling = QUESTION_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(4)};
+    gbx_view unread = gbx_view_member(findings, "unread");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view first = {0};
+
+    if (w->files.unread.len > 0) {
+        (void)gbx_buf_puts(&list, "[");
+        (void)gbx_buf_append(&list, w->files.unread.data, w->files.unread.len);
+        (void)gbx_buf_puts(&list, "]");
+        unread = (gbx_view){(const char *)list.data, list.len};
+    }
+    if (unread.at != NULL && gbx_view_next(unread, &cursor, &name, &first)) {
+        (void)gbx_buf_puts(&why, ": ");
+        (void)gbx_view_append_text(gbx_view_member(first, "path"), &why);
+        (void)gbx_buf_puts(&why, ": ");
+        (void)gbx_view_append_text(gbx_view_member(first, "why"), &why);
+    }
+    return gbx_fail(reterr, GBX_E_DATA,
+                    "no JavaScript or TypeScript could be read in '%s'%.*s",
+                    w->scan->path, (int)why.len,
+                    why.data != NULL ? (char *)why.data : "");
+}
+
 /* Append the texts of the files that findings are in. */
 static void put_sources(work *w, gbx_view need, gbx_buf *to)
 {
@@ -413,6 +441,7 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
     work w = {.scan = scan, .lock = PTHREAD_MUTEX_INITIALIZER};
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
     gbx_view findings = {0};
+    gbx_view files;
     gbx_status status = open_engine(&w.engine, reterr);
 
     if (status == GBX_OK)
@@ -422,6 +451,9 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
         status = read_all_graphs(&w, reterr);
     if (status == GBX_OK)
         status = judge(&w, &result, &findings, reterr);
+    files = gbx_view_member(findings, "files");
+    if (status == GBX_OK && files.len == 1 && files.at[0] == '0')
+        status = refuse_nothing(&w, findings, reterr);
     return status == GBX_OK ? make_report(&w, findings, reterr) : status;
 }
 

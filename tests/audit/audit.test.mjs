@@ -153,6 +153,16 @@ test('hostile: links, pipes and very deep folders', () => {
   assert.deepEqual(why, { 'link.js': 'it is a link', root: 'it is a link', 'd/d': 'it is nested too deeply' });
 });
 
+test('what has no code gets no grade', () => {
+  const root = project({ 'readme.md': 'x', 'bad.js': 'const = ;' });
+  spawnSync('mkfifo', [join(root, 'pipe.js')]);
+  for (const [path, why] of [[root, /: bad\.js: it cannot be parsed/], [join(root, 'pipe.js'), /: pipe\.js: it is not a file/]]) {
+    const { status, stdout, stderr } = audit(path);
+    assert.deepEqual([status, stdout], [65, '']);
+    assert.match(stderr, why);
+  }
+});
+
 test('hostile: very many files', () => {
   const root = project(EVAL);
   for (let i = 0; i < 25; i++) {
@@ -173,9 +183,9 @@ test('hostile: a bomb of zeros, and an archive that is none', () => {
   head.write('0', 156);
   head.write('ustar\0', 257);
   writeFileSync(join(root, 'bomb.tgz'), gzipSync(Buffer.concat([head, Buffer.alloc(300 << 20)])));
-  const bomb = JSON.parse(audit(join(root, 'bomb.tgz'), '--json').stdout);
-  assert.deepEqual([bomb.files, bomb.unread.length], [0, 1]);
-  assert.match(bomb.unread[0].why, /larger than/);
+  const bomb = audit(join(root, 'bomb.tgz'));
+  assert.deepEqual([bomb.status, bomb.stdout], [65, '']);
+  assert.match(bomb.stderr, /no JavaScript or TypeScript could be read in .*: the archive: unpacked it is larger than/);
   writeFileSync(join(root, 'none.tgz'), gzipSync(Buffer.alloc(4096, 0x61)));
   const none = audit(join(root, 'none.tgz'));
   assert.deepEqual([none.status, none.stdout], [65, '']);

@@ -71,6 +71,10 @@ function textOf(r) {
     say('', `${path}: ${why}\n`);
   }
   if (r.skipped.count > 0) say('dim', `left out: ${leftOut(r)}\n`);
+  if (r.tools === 0) {
+    say('yellow', 'no tool was found: ');
+    say('', 'give the folder or the package of an MCP server\n');
+  }
   say(good ? 'green' : isFine ? 'yellow' : 'red', `${r.grade}`);
   say('', `  ${r.points} of 100 points: ${MEANINGS[r.grade]}\n`);
   say('dim', `   ${count(r.findings.length, 'finding')}, ${count(r.tools, 'handler')} of tools in ${count(r.files, 'file')}\n`);

@@ -153,6 +153,12 @@ test('hostile: links, pipes and very deep folders', () => {
   assert.deepEqual(why, { 'link.js': 'it is a link', root: 'it is a link', 'd/d': 'it is nested too deeply' });
 });
 
+test('a project without tools is told so', () => {
+  const { status, stdout } = audit(project({ 'index.js': 'eval(process.argv[2])' }));
+  assert.equal(status, 0);
+  assert.match(stdout, /^no tool was found: give the folder or the package of an MCP server$/m);
+});
+
 test('what has no code gets no grade', () => {
   const root = project({ 'readme.md': 'x', 'bad.js': 'const = ;' });
   spawnSync('mkfifo', [join(root, 'pipe.js')]);

@@ -80,8 +80,8 @@ test(`no bomb adds more than its ${CAP} MB and 48`, async () => {
 
 test('an endless loop ends when its time is over and not before, and the next call works', async () => {
   const from = performance.now();
-  const result = await engine.run({ code: '() => { while (true) {} }', limits: { timeoutMs: 100 } });
-  assert.ok(performance.now() - from >= 99, `${performance.now() - from} ms`);
+  const result = await engine.run({ code: '() => { while (true) {} }', limits: { timeoutMs: 1000 } });
+  assert.ok(performance.now() - from >= 999, `${performance.now() - from} ms`);
   assert.equal(result.code, 'TIMEOUT');
   assert.equal((await engine.execute('() => 1')).value, 1);
 });

@@ -59,7 +59,7 @@ test('a value and its log lines come back together', async () => {
 });
 
 const codes = [
-  ['TIMEOUT', '() => { for (;;); }', { timeoutMs: 50 }],
+  ['TIMEOUT', '() => { for (;;); }', { timeoutMs: 1000 }],
   ['MEMORY', '() => { const a = []; for (;;) a.push(new Array(1000).fill(1)); }', { memoryBytes: 16777216 }],
   ['SYNTAX', '(d) => { return d. }'],
   ['RUNTIME', '() => { throw new Error("no"); }'],

@@ -33,7 +33,7 @@ for (const [name, said] of Object.entries({
   runner: ['warn adds', '7', 'warn adds', '7', 'warn adds', '7'],
   codemode: ['true [{"sql":"SELECT 1"}] Step 1 complete; Found 1 items'],
   layers: [
-    '5', 'SANDBOX_TIMEOUT: code exceeded 150ms', '{ ok: true, result: [ 2, 4 ] }', "{ ok: false, error: 'Error: own words' }",
+    '5', 'SANDBOX_TIMEOUT: code exceeded 2000ms', '{ ok: true, result: [ 2, 4 ] }', "{ ok: false, error: 'Error: own words' }",
     'WORKER_TIMEOUT', "{ ok: false, error: 'needed more memory than the limit of 64 MiB' }", 'undefined,undefined,undefined,undefined',
   ],
 })) {

@@ -138,7 +138,7 @@ function behaves(name, make, isIsolated) {
     });
 
     it('that waits too long rejects as TIMEOUT', async () => {
-      await assert.rejects(run('await new Promise((resolve) => setTimeout(resolve, 2000))', { timeout: 60 }), { code: 'TIMEOUT', message: /60 ms/ });
+      await assert.rejects(run('await new Promise((resolve) => setTimeout(resolve, 9000))', { timeout: 1000 }), { code: 'TIMEOUT', message: /1000 ms/ });
     });
 
     it('as a value: attempt() rejects for wrong use alone', async () => {
@@ -206,7 +206,7 @@ describe('glovebox()', () => {
   after(() => client.dispose());
 
   it('ends a loop and a bomb, and says which it was', async () => {
-    await assert.rejects(client.execute({ code: 'for (;;);', timeout: 100 }), { name: 'SandboxError', code: 'TIMEOUT' });
+    await assert.rejects(client.execute({ code: 'for (;;);', timeout: 1000 }), { name: 'SandboxError', code: 'TIMEOUT' });
     await assert.rejects(client.execute({ code: 'const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))', timeout: 60000 }), { code: 'MEMORY' });
     await assert.rejects(client.execute({ code: 'throw new Error("out of memory")' }), { code: 'RUNTIME' });
   });

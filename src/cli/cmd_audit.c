@@ -173,9 +173,9 @@ const gbx_command gbx_command_audit = {
     .usage = "audit [DIR | FILE | PACKAGE.tgz] [options]",
     .description =
         "Reads the JavaScript and TypeScript of an MCP server, here or in DIR, FILE or\n"
-        "a package as npm packs it. Follows what comes from the arguments of its tools,\n"
-        "through variables, calls and files, and reports where it is run as code, where\n"
-        "it reaches a shell, and sandboxes that do not hold, with what to write instead.\n"
+        "a package as npm packs it. Follows the arguments of its tools through\n"
+        "variables, calls and files, and reports where they are run as code, where they\n"
+        "reach a shell, and sandboxes that do not hold, with what to write instead.\n"
         "Each finding takes points from 100; the grade is A to F. Nothing of the server\n"
         "is run: sealed processes parse it. Exits with 0 at the grade of --min or\n"
         "above, else with 1. Tests and node_modules are left out.",

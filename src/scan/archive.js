@@ -34,7 +34,7 @@ function longName(text) {
   return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1];
 }
 
-/* Calls take with the path and the bytes of each regular file, and note with what is no file. */
+/* Calls take with the path and the bytes of each regular file, and note with each entry of another kind. */
 export function unpack(packed, take, note) {
   let { all, isCut } = packed[0] === 0x1f && packed[1] === 0x8b ? gunzip(packed) : { all: packed, isCut: false };
   let name;

@@ -49,7 +49,7 @@ typedef struct work {
     size_t batch_count;
     atomic_size_t next;
     int64_t end_ms;
-    pthread_mutex_t lock; /* of files, for what was not read, and of error */
+    pthread_mutex_t lock; /* of files.unread and error */
     gbx_status status;
     gbx_error error;
 } work;

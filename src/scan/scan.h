@@ -2,7 +2,7 @@
 /*
  * scan - `glovebox audit`: the JavaScript of a project, read and judged in sealed workers.
  *
- * This side walks the folder, hands texts to calls and passes on what comes back. What a text
+ * This side walks the folder, hands texts to calls and passes on their results. What a text
  * means is decided by scan.js, in the sandbox. It uses the public header and base alone.
  */
 #ifndef GBX_SCAN_SCAN_H
@@ -53,8 +53,9 @@ typedef struct gbx_scan {
 } gbx_scan;
 
 /*
- * GBX_E_OS: the path cannot be read; GBX_E_DATA: it is no archive, or the whole is beyond
- * every limit. Files that cannot be judged are no failure: the report names them.
+ * GBX_E_OS: the path cannot be read; GBX_E_DATA: the archive is broken, no code could
+ * be read, or the whole is beyond every limit. If some files cannot be judged, the report names
+ * them.
  */
 gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr);
 void gbx_scan_free(gbx_scan *scan);

@@ -24,7 +24,7 @@
 #define NOTES_MAX   100
 #define NAMES_MAX   8
 
-/* Folders that are no part of a server that runs. */
+/* Folders that a running server does not use. */
 static const char *const left_out_folders[] = {
     "node_modules", "test",  "tests",    "__tests__", "__mocks__",
     "spec",         "specs", "e2e",      "fixtures",  "benchmarks",

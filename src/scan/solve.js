@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * solve - follows values through the graphs of all files: which functions and objects a place may
- * hold, and what comes from the arguments of a tool. The way is that of Andersen: sets grow
+ * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
 import { callModel, isFollowed, isSameSchema, methodModel, packageOf, PASS } from './models.js';
@@ -562,7 +562,7 @@ export class Solver {
     return all;
   }
 
-  /* The members of all objects at a node; undefined if there is no object. */
+  /* The members of all objects at a node; undefined without any object. */
   members(node) {
     const objects = this.tokensAt(node).filter(({ kind }) => kind === OBJECT);
     return objects.length === 0 ? undefined : new Map(objects.flatMap(({ token }) => [...this.membersOf(token)]));

@@ -135,25 +135,23 @@ class Builder {
   constant(value) {
     const text = String(value);
     if (text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text)) return 0;
-    let node = this.constants.get(text);
+    return this.shared(text, (node) => this.texts.push(node, this.name(text)));
+  }
+
+  /* The node for a key; note is called with it when it is made. */
+  shared(key, note) {
+    let node = this.constants.get(key);
     if (node === undefined) {
       node = this.node();
-      this.constants.set(text, node);
-      this.texts.push(node, this.name(text));
+      this.constants.set(key, node);
+      note(node);
     }
     return node;
   }
 
   module(path) {
     this.flags.danger ||= DANGER.test(path);
-    const key = `module ${path}`;
-    let node = this.constants.get(key);
-    if (node === undefined) {
-      node = this.node();
-      this.constants.set(key, node);
-      this.modules.push(node, this.name(path));
-    }
-    return node;
+    return this.shared(`module ${path}`, (node) => this.modules.push(node, this.name(path)));
   }
 
   import(spec, loc) {

@@ -34,9 +34,8 @@ test('64 calls at once, of every kind, each end as they should', async () => {
   assert.equal(boxes().length, 0);
 });
 
-/** In a process of its own, with a collector that comes when it is called, a young generation
- * that cannot grow (resident memory would be what the last garbage took), and no optimized
- * code, which counts as heap. */
+/** In a process of its own, with a collector that comes when it is called, without optimized code
+ * (it counts as heap), with a young generation that cannot grow (garbage would stay resident). */
 const LEAK = `
   import { SandboxEngine } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url).href)};
   import { boxes, descriptors, until } from ${JSON.stringify(new URL('./support/processes.mjs', import.meta.url).href)};

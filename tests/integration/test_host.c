@@ -382,7 +382,16 @@ static _Noreturn void spin(int begun)
     _exit(2);
 }
 
-/* The descriptors of all that it has started; its template is stopped. */
+static bool is_parent(const proc_tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (proc_parent(tree->pids[i]) == pid)
+            return true;
+    return false;
+}
+
+/* The descriptors of all that it has started; the template that has a worker is stopped.
+ * Another that is just starting has not asked for its death signal yet: it ends by itself. */
 static size_t stop_template_of(pid_t host, struct pollfd *ends, size_t max)
 {
     proc_tree tree;
@@ -394,7 +403,7 @@ static size_t stop_template_of(pid_t host, struct pollfd *ends, size_t max)
         ends[n].fd = (int)syscall(SYS_pidfd_open, tree.pids[i], 0);
         if (ends[n].fd >= 0)
             n++;
-        if (proc_parent(tree.pids[i]) == host)
+        if (proc_parent(tree.pids[i]) == host && is_parent(&tree, tree.pids[i]))
             assert_int_equal(kill(tree.pids[i], SIGSTOP), 0);
     }
     return n;

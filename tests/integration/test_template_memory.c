@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "proc.h"
 #include "test.h"
+#include "until.h"
 
 #include <linux/io_uring.h>
 #include <stdio.h>
@@ -181,7 +182,13 @@ TEST(what_a_fork_of_a_zygote_writes__is_little)
     gbx_zygote_end();
 }
 
-/* KiB that a worker which has had no call has of its own; -1 if we may not look. */
+static bool is_asleep(void *user)
+{
+    return proc_state(*(const pid_t *)user) == 'S';
+}
+
+/* KiB that a worker which has had no call has of its own; -1 if we may not look. It sleeps
+ * once it waits for a call; before, it copies the pages that calls write. */
 static long own_kib(gbx_engine *engine)
 {
     pid_t workers[8];
@@ -190,6 +197,7 @@ static long own_kib(gbx_engine *engine)
         check_alive(engine);
     wait_until_full(engine);
     assert_true(proc_workers(proc_template(), workers, 8) > 0);
+    assert_true(until(is_asleep, &workers[0], 30000));
     return kib_of(workers[0], "smaps_rollup", "Private_Dirty:");
 }
 

@@ -8,6 +8,7 @@
 #   make test-all   and the ones of the package under every release of Node
 #   make node       the package for Node.js, built in place: node/native
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
+#   make bundle     a folder for any Linux, and its archive: dist/glovebox-VERSION-linux-ARCH
 #   make bench      measure this machine, beside node
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make race       ROUNDS=1000000: files exchanged against links while they are read
@@ -42,7 +43,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bench soak race check asan vm fuzz types mutants fresh deps clean
+.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -81,6 +82,9 @@ install: $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build $(BUILD) --parallel
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+bundle: all
+	@tools/make-bundle.mjs $(BUILD) dist
 
 bench:
 	@tools/install-deps build

@@ -10,6 +10,8 @@ target_compile_options(gbx_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
     -Wswitch-enum -fvisibility=hidden -fno-common)
+# The texts of asserts name files of the sources, wherever those lie: builds are repeatable.
+target_compile_options(gbx_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 set(CMAKE_C_EXTENSIONS OFF)
 
 # asserts stay on in release builds: they are part of the design.

@@ -26,6 +26,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_corpus_3 25
     test_corpus_4 25
     mcp_compute 25
+    bundle 20
     node_docs 25
     mcp_crowd 20
     node_engine-life 20

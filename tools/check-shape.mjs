@@ -11,21 +11,21 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 100588,
+  'lines in src': 100703,
   'lines in src/mcp': 31886,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,
-  'lines in tests and node/test': 72622,
-  'files in src': 350,
+  'lines in tests and node/test': 72731,
+  'files in src': 351,
   'headers in src': 68,
-  'C files under 60 lines': 5,
+  'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 15296,
+  'words in pages of docs': 15425,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

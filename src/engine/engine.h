@@ -607,7 +607,8 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr);
 /* The worker program's error output before it was ready, as one printable line. If
  * the loader did not find a shared library, names it and its Debian package. First
  * line only; "" without output. Returns `to`. */
-const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]);
+const char *gbx_worker_said(const void *data, size_t len, bool is_bundled,
+                            char to[GBX_SAID_SIZE]);
 
 /* The worker program ended before it was ready: fails with its own message, or else
  * with the likely cause. */

@@ -121,7 +121,8 @@ static void put_package(char *to, size_t size, const char *library, size_t len)
 
 /* The loader reports a missing library as "PROGRAM: error while loading shared
  * libraries: LIBRARY: cannot open shared object file: ...". */
-static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
+static bool say_missing_library(const char *line, bool is_bundled,
+                                char to[GBX_SAID_SIZE])
 {
     static const char loading[] = "error while loading shared libraries: ";
     static const char absent[] = ": cannot open shared object file";
@@ -132,7 +133,10 @@ static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
 
     if (end == NULL)
         return false;
-    put_package(package, sizeof package, library, (size_t)(end - library));
+    if (is_bundled)
+        (void)snprintf(package, sizeof package, ": unpack the bundle again");
+    else
+        put_package(package, sizeof package, library, (size_t)(end - library));
     (void)snprintf(to, GBX_SAID_SIZE, "the shared library '%.*s' is missing%s",
                    (int)(end - library < 128 ? end - library : 128), library, package);
     return true;
@@ -193,6 +197,16 @@ void gbx_worker_program_hide(int *fd)
     }
 }
 
+int gbx_worker_loader_open(const char *path, char *folder, size_t size)
+{
+    char loader[PATH_MAX];
+
+    if (!beside(path, "", folder, size) ||
+        !beside(path, "ld.so", loader, sizeof loader))
+        return -1;
+    return open_program(loader);
+}
+
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr)
 {
@@ -214,7 +228,8 @@ gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
     return GBX_OK;
 }
 
-const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE])
+const char *gbx_worker_said(const void *data, size_t len, bool is_bundled,
+                            char to[GBX_SAID_SIZE])
 {
     const char *at = data;
     const char *end = at + len;
@@ -226,7 +241,7 @@ const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]
     line_end = memchr(at, '\n', (size_t)(end - at));
     gbx_utf8_copy_line(line, sizeof line, at,
                        (size_t)((line_end != NULL ? line_end : end) - at));
-    if (!say_missing_library(line, to))
+    if (!say_missing_library(line, is_bundled, to))
         memcpy(to, line, sizeof line);
     return to;
 }
@@ -243,7 +258,7 @@ gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
     char data[2048];
     char said[GBX_SAID_SIZE];
     size_t len = read_said(process, data, sizeof data);
-    const char *cause = gbx_worker_said(data, len, said);
+    const char *cause = gbx_worker_said(data, len, process->is_bundled, said);
 
     if (*cause == 0)
         cause = likely_cause();

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,6 +42,9 @@ enum {
     FAILED_EXEC
 };
 
+/* The arguments of a bundle's loader, the last of which is the program's path. */
+enum { LOADER_ARGS = 7 };
+
 /* Shared by fork and host until the fork executes. */
 typedef struct fault {
     uint32_t failed;
@@ -60,9 +64,13 @@ typedef struct start {
     bool is_grouped; /* the fork is made in the group */
     fault *fault;
     const char *const *environment;
-    const char *argv[GBX_START_ARGS + 1];
+    const char *argv[LOADER_ARGS + GBX_START_ARGS + 1];
+    const char **args; /* those of the worker program, at the end of argv */
     char version[12];
     char number[12]; /* layers_off or huge_pages */
+    bool is_bundled;
+    char path[PATH_MAX]; /* of the worker program */
+    char folder[PATH_MAX];
 } start;
 
 /* Not _exit(): a thread sanitizer takes locks in it which another thread may have
@@ -118,7 +126,7 @@ static _Noreturn void execute(start *s)
     if (syscall(SYS_setpgid, 0, 0) < 0)
         give_up(s, FAILED_GROUP);
     if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
-        s->argv[GBX_START_IS_GROUPED] = "1";
+        s->args[GBX_START_IS_GROUPED] = "1";
     for (int fd = 0; fd <= 1; fd++)
         place(s, s->null, fd, 0);
     place(s, s->said, 2, 0);
@@ -271,6 +279,34 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
     return GBX_OK;
 }
 
+/* In a bundle the loader is executed, and loads the program. */
+static void use_loader(start *s)
+{
+    int loader = gbx_worker_loader_open(s->path, s->folder, sizeof s->folder);
+
+    s->is_bundled = loader >= 0;
+    if (s->is_bundled) {
+        gbx_fd_close(&s->program);
+        s->program = loader;
+    }
+}
+
+/* Returns where the program's own arguments begin: with its name, or for the loader with
+ * its path. */
+static const char **write_loader_arguments(start *s)
+{
+    const char *loader[LOADER_ARGS] = {
+        "glovebox-worker", "--inhibit-cache", "--library-path", s->folder,
+        "--argv0",         "glovebox-worker", s->path};
+
+    if (!s->is_bundled) {
+        s->argv[0] = "glovebox-worker";
+        return s->argv;
+    }
+    memcpy(s->argv, loader, sizeof loader);
+    return s->argv + LOADER_ARGS - 1;
+}
+
 static void write_arguments(start *s, const gbx_spawn_options *options)
 {
     bool is_zygote = options->kind == GBX_SPAWN_ZYGOTE;
@@ -278,19 +314,19 @@ static void write_arguments(start *s, const gbx_spawn_options *options)
     (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
     (void)snprintf(s->number, sizeof s->number, "%u",
                    is_zygote ? options->huge_pages : options->layers_off);
-    s->argv[0] = "glovebox-worker";
+    s->args = write_loader_arguments(s);
     if (is_zygote) {
-        s->argv[GBX_ZYGOTE_SERVE] = "--zygote";
-        s->argv[GBX_ZYGOTE_VERSION] = s->version;
-        s->argv[GBX_ZYGOTE_HUGE_PAGES] = s->number;
+        s->args[GBX_ZYGOTE_SERVE] = "--zygote";
+        s->args[GBX_ZYGOTE_VERSION] = s->version;
+        s->args[GBX_ZYGOTE_HUGE_PAGES] = s->number;
         return;
     }
-    s->argv[GBX_START_SERVE] =
+    s->args[GBX_START_SERVE] =
         options->kind == GBX_SPAWN_SQLITE ? "--sqlite" : "--serve";
-    s->argv[GBX_START_VERSION] = s->version;
-    s->argv[GBX_START_LAYERS_OFF] = s->number;
-    s->argv[GBX_START_IS_GROUPED] = "0";
-    s->argv[GBX_START_UIDS] = options->uids;
+    s->args[GBX_START_VERSION] = s->version;
+    s->args[GBX_START_LAYERS_OFF] = s->number;
+    s->args[GBX_START_IS_GROUPED] = "0";
+    s->args[GBX_START_UIDS] = options->uids;
 }
 
 static void close_start(start *s)
@@ -340,11 +376,12 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                .cgroup = options->cgroup,
                .environment = gbx_worker_environment(options->jit)};
     gbx_spawned spawned = GBX_SPAWNED_INIT;
-    char path[512];
-    gbx_status status = gbx_worker_program_open(options->worker_path, &s.program, path,
-                                                sizeof path, reterr);
+    gbx_status status = gbx_worker_program_open(options->worker_path, &s.program,
+                                                s.path, sizeof s.path, reterr);
 
     if (status == GBX_OK) {
+        use_loader(&s);
+        spawned.is_bundled = s.is_bundled;
         gbx_worker_program_hide(&s.program);
         status = open_channels(&s,
                                options->kind == GBX_SPAWN_ZYGOTE ? SOCK_SEQPACKET
@@ -365,7 +402,7 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
     }
     if (status == GBX_OK) {
         write_arguments(&s, options);
-        status = run(&s, path, &spawned, reterr);
+        status = run(&s, s.path, &spawned, reterr);
         (void)munmap(s.fault, sizeof *s.fault);
     }
     close_start(&s);

@@ -43,6 +43,7 @@ typedef struct gbx_spawned {
     pid_t pid;        /* the same */
     int cgroup_errno; /* why it is not in the group, or 0 */
     bool is_settled;  /* the template is known */
+    bool is_bundled;  /* the program and its libraries are files of a bundle */
 } gbx_spawned;
 
 #define GBX_SPAWNED_INIT ((gbx_spawned){.control = -1, .said = -1, .pidfd = -1})
@@ -72,6 +73,11 @@ void gbx_spawned_close(gbx_spawned *spawned);
 /* Find the worker program; opened O_PATH. The path is for messages. */
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr);
+
+/* A bundle has the dynamic loader and all libraries beside the worker program, for systems
+ * that have others or none. The loader, opened O_PATH, and their folder; -1: the system's
+ * loader runs the program. */
+int gbx_worker_loader_open(const char *path, char *folder, size_t size);
 
 /* After its exec, any process of the same user may trace a process, unless it may
  * not read its own program. If the host may not be traced (it has changed its ids,

@@ -5,6 +5,10 @@ if(GLOVEBOX_COMMAND AND NOT GLOVEBOX_SANITIZE)
         ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
     set_tests_properties(installed PROPERTIES LABELS integration TIMEOUT 300)
     gbx_test_cost(installed)
+    add_test(NAME bundle COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/bundle.sh
+        ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+    set_tests_properties(bundle PROPERTIES LABELS integration TIMEOUT 300)
+    gbx_test_cost(bundle)
 endif()
 if(NOT GLOVEBOX_SANITIZE)
     add_test(NAME makefile COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/makefile.sh

@@ -104,7 +104,7 @@ static const char *said(const char *text)
 {
     static char to[GBX_SAID_SIZE];
 
-    return gbx_worker_said(text, strlen(text), to);
+    return gbx_worker_said(text, strlen(text), false, to);
 }
 
 TEST(said__names_the_missing_library_and_its_package)
@@ -156,16 +156,30 @@ TEST(said__by_a_hostile_program_is_one_short_line)
     char text[2000];
     char to[GBX_SAID_SIZE];
 
-    assert_string_equal(gbx_worker_said("\0\x1B[2J\xFF\r\n", 8, to),
+    assert_string_equal(gbx_worker_said("\0\x1B[2J\xFF\r\n", 8, false, to),
                         "\\u{1b}[2J\xEF\xBF\xBD\\u{d}");
     memset(text, 0x1B, sizeof text);
-    assert_true(strlen(gbx_worker_said(text, sizeof text, to)) < GBX_SAID_SIZE);
+    assert_true(strlen(gbx_worker_said(text, sizeof text, false, to)) < GBX_SAID_SIZE);
     memset(text, 'a', sizeof text);
-    assert_int_equal(strlen(gbx_worker_said(text, sizeof text, to)), GBX_SAID_SIZE - 1);
+    assert_int_equal(strlen(gbx_worker_said(text, sizeof text, false, to)),
+                     GBX_SAID_SIZE - 1);
     memcpy(text, long_name, strlen(long_name));
     memcpy(text + 240, ": cannot open shared object file", 32);
-    assert_true(strlen(gbx_worker_said(text, sizeof text, to)) < GBX_SAID_SIZE);
+    assert_true(strlen(gbx_worker_said(text, sizeof text, false, to)) < GBX_SAID_SIZE);
     assert_non_null(strstr(to, "is missing"));
+}
+
+TEST(said__by_a_bundle_names_no_package)
+{
+    static const char line[] =
+        "glovebox-worker: error while loading shared libraries: "
+        "libseccomp.so.2: cannot open shared object file: No such "
+        "file or directory";
+    char to[GBX_SAID_SIZE];
+
+    assert_string_equal(
+        gbx_worker_said(line, strlen(line), true, to),
+        "the shared library 'libseccomp.so.2' is missing: unpack the bundle again");
 }
 
 /* ---- environment ------------------------------------------------------------------- */

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# bundle - the folder that tools/make-bundle.mjs makes is the same each time, and runs
+# where nothing else is: no other program, no library, no loader.
+#
+#     tests/install/bundle.sh BUILD SOURCE
+set -u
+
+build=$1 source=$2
+top=$(mktemp -d "${TMPDIR:-/tmp}/gbx-bundle-XXXXXX") || exit 1
+trap 'chmod -R u+w "$top"; rm -rf "$top"' EXIT
+failed=0
+unset GLOVEBOX_WORKER LD_LIBRARY_PATH
+
+fail() {
+    echo "$*"
+    failed=1
+}
+
+is() { # what expected command...
+    local what=$1 expected=$2 found
+    shift 2
+    found=$("$@" 2>&1) || fail "$what: exit status $?"
+    [ "$found" = "$expected" ] || fail "$what: '$found', not '$expected'"
+}
+
+for out in one two; do
+    "$source/tools/make-bundle.mjs" "$build" "$top/$out" --no-archive >"$top/log" 2>&1 ||
+        { cat "$top/log"; exit 1; }
+done
+cmp "$top"/one/*/SHA256SUMS "$top"/two/*/SHA256SUMS || fail 'two bundles of one build differ'
+bundle=$(echo "$top"/one/*)
+(cd "$bundle" && sha256sum --check --quiet SHA256SUMS) || fail 'the sums are wrong'
+for library in "$bundle"/lib/*.so.*; do
+    grep -q "lib/$(basename "$library")[,\"]" "$bundle/sbom.spdx.json" ||
+        fail "the bill of materials lacks $(basename "$library")"
+done
+
+# Moved to a path with a blank, called through a link, with nothing writable in it.
+root=$top/root
+mkdir -p "$root/a b" "$root/proc" "$root/dev"
+folder="$root/a b/bundle"
+mv "$bundle" "$folder"
+ln -s 'a b/bundle/bin/glovebox' "$root/glovebox"
+cp "$source/examples/data/servers.json" "$root/"
+chmod -R a-w "$folder"
+is 'called through a link' 42 "$root/glovebox" run '() => 6 * 7'
+
+# Alone in a root file system. proc is new there, since an ordinary user may not bind it.
+alone() {
+    unshare --map-root-user --mount --pid --fork sh -c 'root=$1; shift
+        mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+        exec chroot "$root" "$@"' sh "$root" "$@"
+}
+
+# A copy that is not complete says so in a line.
+incomplete() { # file expected command...
+    local file=$1 expected=$2 found
+    shift 2
+    mv "$folder/lib/$file" "$top/away"
+    found=$("$@" run '() => 1' 2>&1) && fail "without $file: it runs"
+    [[ $found == *"$expected"* && $(wc -l <<<"$found") = 1 ]] || fail "without $file: '$found'"
+    mv "$top/away" "$folder/lib/$file"
+}
+chmod u+w "$folder/lib"
+incomplete ld.so 'unpack the bundle again' "$root/glovebox"
+incomplete glovebox-worker 'cannot open the worker program' "$root/glovebox"
+
+# install.sh needs no more than a shell and the tools of a small system.
+"$folder/install.sh" "$top/prefix" >"$top/log" 2>&1 || fail "install.sh: $(cat "$top/log")"
+is 'installed' 42 "$top/prefix/bin/glovebox" run '() => 6 * 7'
+[ -r "$top/prefix/share/man/man1/glovebox.1" ] || fail 'install.sh: no manual'
+"$folder/install.sh" "$top/prefix" >"$top/log" 2>&1 || fail "again: $(cat "$top/log")"
+"$top/prefix/lib/glovebox/install.sh" --remove "$top/prefix" || fail 'install.sh --remove fails'
+[ -z "$(find "$top/prefix" ! -type d)" ] || fail "left: $(find "$top/prefix" ! -type d)"
+
+if alone /glovebox --version >/dev/null 2>&1; then
+    again='unpack the bundle again'
+    incomplete libseccomp.so.2 "'libseccomp.so.2' is missing: $again" alone /glovebox
+    incomplete libjansson.so.4 libjansson.so.4 alone /glovebox
+    is 'alone' '["db-1","web-7"]' alone /glovebox run \
+        '(d) => d.filter((x) => x.risk > 90).map((x) => x.name)' --data /servers.json
+    is 'time zones and languages' '"1.1.1970, 01:00:00"' alone /glovebox run \
+        '() => new Date(0).toLocaleString("de-DE", { timeZone: "Europe/Berlin" })'
+    is 'hashes' '"a9993e"' alone /glovebox run --allow crypto \
+        '() => crypto.createHash("sha1").update("abc").digest("hex").slice(0, 6)'
+    alone /glovebox doctor --attack >"$top/attack" 2>&1
+    grep -q 'none succeeds against the whole seal' "$top/attack" ||
+        fail "the attacks: $(tail -5 "$top/attack")"
+elif unshare --map-root-user --mount true 2>/dev/null; then
+    fail "alone: $(alone /glovebox --version 2>&1)"
+else
+    echo 'not tried alone in a root file system: no user namespace can be made here'
+fi
+
+exit $failed

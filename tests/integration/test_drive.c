@@ -130,7 +130,7 @@ TEST(drive__carries_inputs_and_results_larger_than_a_socket)
 
 TEST(drive__keeps_time_though_nobody_says_anything)
 {
-    gbx_limits limits = timeout_of(100);
+    gbx_limits limits = timeout_of(1000);
     gbx_call call = call_of("() => { for (;;); }");
     int64_t start;
 
@@ -138,7 +138,7 @@ TEST(drive__keeps_time_though_nobody_says_anything)
     start = gbx_clock_now_ns();
     call.limits = &limits;
     check_end(drive_of(shared, &call), GBX_CODE_TIMEOUT, NULL);
-    assert_true(gbx_clock_now_ns() - start >= 100 * GBX_NS_PER_MS);
+    assert_true(gbx_clock_now_ns() - start >= 1000 * GBX_NS_PER_MS);
     call = call_of("async () => { await sleep(30); return 7 }");
     check_end(drive_of(shared, &call), GBX_CODE_VALUE, "7");
 }

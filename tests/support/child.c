@@ -37,7 +37,7 @@ static bool is_full(void *engine)
 
 bool child_ends_as(gbx_engine *engine, const char *code, gbx_code expected)
 {
-    gbx_limits limits = timeout_of(150);
+    gbx_limits limits = timeout_of(1000);
     gbx_call call = call_of(code);
 
     if (expected ==

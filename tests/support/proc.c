@@ -2,6 +2,8 @@
 /* proc - see proc.h. */
 #include "proc.h"
 
+#include "until.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -181,7 +183,7 @@ void proc_reset_peak(void)
     (void)close(fd);
 }
 
-pid_t proc_template(void)
+static bool find_template(void *ret)
 {
     proc_tree tree;
     process p;
@@ -192,9 +194,18 @@ pid_t proc_template(void)
         if (!read_stat(tree.pids[i], &p) || p.parent != getpid())
             continue;
         if (found != 0)
-            return 0;
+            return false;
         found = tree.pids[i];
     }
+    *(pid_t *)ret = found;
+    return found != 0;
+}
+
+pid_t proc_template(void)
+{
+    pid_t found = 0;
+
+    (void)until(find_template, &found, 5000);
     return found;
 }
 

@@ -26,7 +26,7 @@ size_t proc_peak_kib(void);        /* since proc_reset_peak() */
 void proc_reset_peak(void);
 
 /* The one child of this process, which must be an engine's template; 0 if there is not
- * exactly one. And the children of that: workers. */
+ * exactly one within 5 s: the template before it may still be ending. And the children of that: workers. */
 pid_t proc_template(void);
 size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
 

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 100703,
+  'lines in src': 100706,
   'lines in src/mcp': 31886,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,
-  'lines in tests and node/test': 72742,
+  'lines in tests and node/test': 72744,
   'files in src': 351,
   'headers in src': 68,
   'C files under 60 lines': 6,

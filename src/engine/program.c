@@ -219,6 +219,9 @@ gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
     } else {
         fd = search(path, path_size);
     }
+    if (fd < 0 && access("/proc/self", F_OK) != 0)
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot find the worker program: /proc is not mounted here");
     if (fd < 0)
         return gbx_fail(reterr, GBX_E_OS,
                         "cannot open the worker program '%s': %s; set GLOVEBOX_WORKER "

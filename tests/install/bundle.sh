@@ -76,6 +76,8 @@ is 'installed' 42 "$top/prefix/bin/glovebox" run '() => 6 * 7'
 [ -z "$(find "$top/prefix" ! -type d)" ] || fail "left: $(find "$top/prefix" ! -type d)"
 
 if alone /glovebox --version >/dev/null 2>&1; then
+    found=$(unshare --map-root-user chroot "$root" /glovebox run '() => 1' 2>&1)
+    [[ $found == *'/proc is not mounted here'* ]] || fail "without /proc: '$found'"
     again='unpack the bundle again'
     incomplete libseccomp.so.2 "'libseccomp.so.2' is missing: $again" alone /glovebox
     incomplete libjansson.so.4 libjansson.so.4 alone /glovebox

@@ -8,14 +8,14 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "policy/policy.h"
 
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-#define PORT_DIGITS_MAX 5
-#define DECODE_MAX      4 /* an escape of an escape of an escape counts as an escape, too */
+#define DECODE_MAX 4 /* an escape of an escape of an escape counts as an escape, too */
 
 static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
 static const char why_nul[] = "there is a NUL in it";
@@ -37,15 +37,13 @@ static const char why_raw[] =
 static const char why_drive[] = "write ':' after the letter of a drive";
 
 static const char why_host[] =
-    "write the address with its host alone, in lower case: no "
-    "user, no escapes, no dot at its end, no port that goes "
-    "without saying";
+    "write the address with its host alone, in lower case: no user, no escapes, no dot at "
+    "its end, no port that goes without saying, and a number as four of them, in decimal, "
+    "such as 192.0.2.1";
 static const char why_none[] = "write the address with its host after two slashes";
 static const char why_local[] = "write the file's address with three slashes, no host";
 static const char why_port[] =
     "write the port as a number up to 65535, with no zero before it";
-static const char why_number[] =
-    "write a host that is a number as four of them, in decimal, such as 192.0.2.1";
 static const char why_v6[] =
     "write an IPv6 address in its short form and in lower case, and an IPv4 address "
     "without one around it";
@@ -66,9 +64,7 @@ static bool is_letter(char c)
  * Is the host of a URL written in the one canonical way?
  *
  * "0x7f.1", "2130706433", "[::ffff:7f00:1]" and "127.0.0.1:0080" lead to one place, but
- * a rule compares text. So all forms but one are refused. A host here has only letters,
- * digits and "-._": any other character (an escape, a full-width dot) is another
- * spelling of one of these to some program.
+ * a rule compares text. So all forms but one are refused, as in the sites of a policy.
  */
 
 static bool begins(const char *text, const char *with)
@@ -81,66 +77,21 @@ static const char *check_port(const char *scheme, const char *port, size_t len)
 {
     static const struct {
         const char *scheme;
-        unsigned port;
+        uint16_t port;
     } usual[] = {
         {"http:", 80}, {"https:", 443}, {"ws:", 80}, {"wss:", 443}, {"ftp:", 21}};
-    unsigned value = 0;
+    uint16_t value;
 
-    if (len == 0)
-        return why_host;
-    if (len > PORT_DIGITS_MAX || port[0] == '0')
+    if (!gbx_port_parse(port, len, &value))
         return why_port;
-    for (size_t i = 0; i < len; i++) {
-        if (!is_digit(port[i]))
-            return why_port;
-        value = value * 10 + (unsigned)(port[i] - '0');
-    }
     for (size_t i = 0; i < GBX_COUNTOF(usual); i++)
         if (value == usual[i].port && begins(scheme, usual[i].scheme))
             return why_host;
-    return value <= 65535 ? NULL : why_port;
-}
-
-/* If the last part is a number, programs read all of it as an IPv4 address: "a.0x7f" is
- * an error, not a name. */
-static bool ends_in_number(const char *name, size_t len)
-{
-    size_t from = len;
-    bool is_hex;
-
-    while (from > 0 && name[from - 1] != '.')
-        from--;
-    is_hex = len - from >= 2 && name[from] == '0' && name[from + 1] == 'x';
-    for (size_t i = is_hex ? from + 2 : from; i < len; i++)
-        if (!is_digit(name[i]) && !(is_hex && name[i] >= 'a' && name[i] <= 'f'))
-            return false;
-    return from < len;
-}
-
-static const char *check_name(const char *name, size_t len)
-{
-    char quad[INET_ADDRSTRLEN];
-    struct in_addr address;
-
-    for (size_t i = 0; i < len; i++) {
-        char c = name[i];
-
-        if (!(c >= 'a' && c <= 'z') && !is_digit(c) && c != '-' && c != '_' && c != '.')
-            return why_host;
-        if (c == '.' && (i == 0 || i + 1 == len || name[i + 1] == '.'))
-            return why_host;
-    }
-    if (!ends_in_number(name, len))
-        return NULL;
-    if (len >= sizeof quad)
-        return why_number;
-    memcpy(quad, name, len);
-    quad[len] = '\0';
-    return inet_pton(AF_INET, quad, &address) == 1 ? NULL : why_number;
+    return NULL;
 }
 
 /* Any address of these networks may be routed to the IPv4 address inside it. */
-static bool holds_v4(const struct in6_addr *address)
+static bool holds_v4(const uint8_t address[16])
 {
     static const struct {
         uint8_t prefix[12];
@@ -154,29 +105,13 @@ static bool holds_v4(const struct in6_addr *address)
         {{0x20, 0x02}, 2},                                /* 6to4 */
     };
 
-    if (IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_LOOPBACK(address))
+    if (memcmp(address, &in6addr_any, 16) == 0 ||
+        memcmp(address, &in6addr_loopback, 16) == 0)
         return false;
     for (size_t i = 0; i < GBX_COUNTOF(around); i++)
-        if (memcmp(address->s6_addr, around[i].prefix, around[i].len) == 0)
+        if (memcmp(address, around[i].prefix, around[i].len) == 0)
             return true;
     return false;
-}
-
-/* Checks the text between the brackets. */
-static const char *check_v6(const char *text, size_t len)
-{
-    char given[INET6_ADDRSTRLEN];
-    char wanted[INET6_ADDRSTRLEN];
-    struct in6_addr address;
-
-    if (len >= sizeof given)
-        return why_v6;
-    memcpy(given, text, len);
-    given[len] = '\0';
-    if (inet_pton(AF_INET6, given, &address) != 1 || holds_v4(&address) ||
-        inet_ntop(AF_INET6, &address, wanted, sizeof wanted) == NULL)
-        return why_v6;
-    return strcmp(given, wanted) == 0 ? NULL : why_v6;
 }
 
 /* Does text begin with a scheme, in any case, that needs a host, such as "https:"? */
@@ -195,22 +130,22 @@ static bool needs_host(const char *text, size_t len)
  * host: the text between the slashes, with its port. */
 static const char *check_host(const char *scheme, const char *host, size_t len)
 {
-    const char *close = len > 0 && host[0] == '[' ? memchr(host, ']', len) : NULL;
-    const char *colon = close != NULL ? close + 1 : memchr(host, ':', len);
-    size_t name_len = colon != NULL ? (size_t)(colon - host) : len;
-    const char *why;
+    gbx_hostport parts = {0};
+    gbx_host parsed;
 
     if (begins(scheme, "file:") && strncmp(host, "localhost", len) == 0 && len == 9)
         return why_local;
     /* Browsers skip any number of slashes before it. */
-    if (len == 0 && needs_host(scheme, (size_t)(host - scheme)))
-        return why_none;
-    why = close != NULL ? check_v6(host + 1, name_len - 2) : check_name(host, name_len);
-    if (why != NULL || name_len == len)
-        return why;
-    return host[name_len] == ':'
-               ? check_port(scheme, host + name_len + 1, len - name_len - 1)
-               : why_host;
+    if (len == 0)
+        return needs_host(scheme, (size_t)(host - scheme)) ? why_none : NULL;
+    if (gbx_hostport_split(host, len, &parts, NULL) != GBX_OK ||
+        gbx_host_parse(parts.host, parts.host_len, parts.is_bracketed, &parsed, NULL) !=
+            GBX_OK ||
+        strlen(parsed.text) != parts.host_len ||
+        memcmp(parsed.text, parts.host, parts.host_len) != 0 ||
+        (parts.is_bracketed && holds_v4(parsed.address)))
+        return host[0] == '[' ? why_v6 : why_host;
+    return parts.port != NULL ? check_port(scheme, parts.port, parts.port_len) : NULL;
 }
 
 /* ---- paths and URLs --------------------------------------------------------- */

@@ -33,8 +33,6 @@
 //                      in `words`
 //   nulls              writes "error": null beside a result
 //   mark               begins each line with a byte order mark
-//   pretty             writes messages on several lines
-//   framed             writes them behind Content-Length headers
 //   debugs             writes each message on several lines before it writes it on one
 //   complains          says on standard output why it ends with status 3
 //   upgrade=FILE       if there is such a file, it is `modern` instead of all else
@@ -78,11 +76,8 @@ if (has('stubborn')) {
 function write(message) {
   if (has('noisy')) process.stdout.write('listening on port 3000...\n{"log":\n\n42\n');
   const line = JSON.stringify({ jsonrpc: '2.0', ...message, ...(has('nulls') && message.result && { error: null }) });
-  const long = JSON.stringify(JSON.parse(line), null, 2);
-  if (has('framed')) process.stdout.write(`Content-Length: ${line.length}\r\n\r\n${line}`);
-  if (has('pretty') || has('debugs')) process.stdout.write(`${long}\n`);
+  if (has('debugs')) process.stdout.write(`${JSON.stringify(JSON.parse(line), null, 2)}\n`);
   if (has('mark')) process.stdout.write('\ufeff');
-  if (has('pretty') || has('framed')) return;
   process.stdout.write(`${has('fractions') ? line.replace(/"id":\d+/, '$&.0') : line}\n`);
 }
 
@@ -141,8 +136,6 @@ tool('noise', (id) => {
   write({ id, result: text('heard') });
 });
 tool('behind', (id) => process.stdout.write(`working... {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"done"}]}}\n`));
-tool('spread', (id) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('{\n  "id": 1') }, null, 2)}\n`));
-tool('spread-id-last', (id) => process.stdout.write(`${JSON.stringify({ result: { id: 99, ...text('x') }, id }, null, '\t')}\n`));
 tool('complains', () => process.stdout.write('ERROR: disk quota exceeded\n', () => process.exit(1)));
 tool('broken-line', (id) => {
   process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[`);

@@ -101,15 +101,6 @@ typedef enum gbx_phase {
     GBX_PHASE_LOST,
 } gbx_phase;
 
-/* A message on several lines of a process's output. */
-typedef struct gbx_spread {
-    bool is_begun;   /* by a lone brace: the rest of a message may follow */
-    size_t indent;   /* of its members, 0 before the first */
-    int64_t id;      /* 0: not seen yet */
-    bool is_answer;  /* it has a result or an error */
-    int64_t awaited; /* id of the last such answer that was awaited */
-} gbx_spread;
-
 /* They come from the loop, and may do anything but free the session. */
 typedef struct gbx_session_hooks {
     void (*ready)(gbx_server *server, gbx_session *session);
@@ -160,8 +151,6 @@ struct gbx_session {
     char stray
         [960]; /* the last line of its standard output that was not a message; once it
                 * is ready, only lines since then */
-    const char *misframed; /* why its messages cannot be read; constant, or NULL */
-    gbx_spread spread;
     bool is_deaf; /* it has closed its input, and may be about to end */
 
     int64_t started_ns;

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* It wants other headers than its list of tools says. */
 #define HEADER_MISMATCH (-32020)
@@ -32,10 +31,6 @@
 
 /* Of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
-
-/* After messages that cannot be read: a server may have printed an answer for people and
- * sent it, too. */
-#define MOMENT_MS 1000
 
 /* ---- lines of a process that are not messages -------------------------------- */
 
@@ -63,68 +58,6 @@ static void add_stray(const gbx_session *s, char *why, size_t size)
             why + len, size - len,
             "; on its standard output it wrote a line that is not a message: %s",
             s->stray);
-}
-
-static size_t indent_of(const char *text, size_t len)
-{
-    size_t indent = 0;
-
-    while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
-        indent++;
-    return indent;
-}
-
-/* A further line of an object that began on an earlier line. */
-static void note_spread(gbx_spread *spread, const char *text, size_t len)
-{
-    size_t indent = indent_of(text, len);
-    char line[40]; /* enough for an id */
-
-    if (spread->indent == 0)
-        spread->indent = indent;
-    if (indent != spread->indent)
-        return;
-    (void)snprintf(line, sizeof line, "%.*s", (int)(len - indent), text + indent);
-    if (strncmp(line, "\"id\":", 5) == 0)
-        spread->id = strtoll(line + 5 + strspn(line + 5, " \t\""), NULL, 10);
-    else if (strncmp(line, "\"result\":", 9) == 0 ||
-             strncmp(line, "\"error\":", 8) == 0)
-        spread->is_answer = true;
-}
-
-static const char is_spread[] =
-    "it writes a message on several lines: MCP has one message a line, and nothing else, "
-    "on standard output: have it write JSON without line breaks";
-
-static const char has_headers[] =
-    "it writes its messages behind Content-Length headers: MCP has one message a line, "
-    "and nothing else, on standard output";
-
-static void note_framing(gbx_session *s, const char *text, size_t len)
-{
-    static const char header[] = "Content-Length:";
-    gbx_spread *spread = &s->spread;
-    bool has_header =
-        len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
-    bool is_brace =
-        len > 0 && text[0] == '{' && indent_of(text + 1, len - 1) == len - 1;
-    bool is_inside = spread->is_begun && len > 0 && indent_of(text, 1) == 1;
-
-    if (is_brace)
-        *spread = (gbx_spread){.awaited = spread->awaited};
-    else if (is_inside)
-        note_spread(spread, text, len);
-    spread->is_begun = is_brace || is_inside;
-    is_inside = is_inside && spread->is_answer;
-    if (s->phase < GBX_PHASE_READY && s->misframed == NULL &&
-        (has_header || is_inside)) {
-        s->misframed = has_header ? has_headers : is_spread;
-        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
-    } else if (s->phase >= GBX_PHASE_READY && is_inside &&
-               gbx_session_awaits(s, spread->id)) {
-        spread->awaited = spread->id;
-        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
-    }
 }
 
 /* ---- messages ---------------------------------------------------------------- */
@@ -346,10 +279,8 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     if (s->is_process && take_behind(s, text, len))
         return;
     say_fault(text, len, &fault, why, sizeof why);
-    if (s->is_process) {
+    if (s->is_process)
         note_stray(s, text, len);
-        note_framing(s, text, len);
-    }
     gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
                     s->is_process ? s->stray : "");
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
@@ -469,11 +400,6 @@ static void on_start_timer(void *user)
 
     if (s->phase == GBX_PHASE_ENDING) {
         gbx_session_lose(s, "its session has ended");
-    } else if (s->phase == GBX_PHASE_READY) {
-        fail_request(s, s->spread.awaited, is_spread);
-    } else if (s->misframed != NULL) {
-        s->is_lasting = true;
-        gbx_session_lose(s, s->misframed);
     } else {
         (void)snprintf(why, sizeof why,
                        "it was not ready after %" PRIu32 " ms (startMs)",

@@ -100,9 +100,6 @@ static void fail_version(gbx_session *s, gbx_view supported)
 
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
-    if (s->misframed != NULL) /* the framing turned out to be right */
-        gbx_mcp_timer_set(&s->start_timer, s->server->config->start_ms + 1000);
-    s->misframed = NULL;
     s->is_lasting = false;
     s->is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);

@@ -216,97 +216,51 @@ void gbx_opt_print(FILE *to, const gbx_opt_group *groups)
 
 /* ---- moments --------------------------------------------------------------------- */
 
-/* No parser of the C library: those accept more than ISO 8601, or read the time zone from
- * the environment. */
-
 /* JavaScript's dates end here. */
 #define MS_MAX INT64_C(8640000000000000)
 
-/* Match text with shape, in which each 0 is a digit and each run of them one number; *at
- * moves past it. */
-static bool take(const char **at, const char *shape, int *numbers)
+/* A date, with or without a time of day, a fraction of a second and an offset. */
+static bool iso(const char *text, int64_t *ret_ms)
 {
-    const char *text = *at;
-    bool is_inside = false;
-
-    for (; *shape != '\0'; shape++, text++) {
-        if (*shape == '0' ? *text < '0' || *text > '9' : *text != *shape)
-            return false;
-        if (*shape != '0' && is_inside)
-            numbers++;
-        else if (*shape == '0')
-            *numbers = (is_inside ? *numbers * 10 : 0) + *text - '0';
-        is_inside = *shape == '0';
-    }
-    *at = text;
-    return true;
-}
-
-/* [.mmm], more digits than which are dropped. */
-static bool fraction(const char **at, int64_t *ms)
-{
-    int unit = 100;
-
-    if (**at != '.')
-        return true;
-    for ((*at)++; **at >= '0' && **at <= '9'; (*at)++, unit /= 10)
-        *ms += (int64_t)(**at - '0') * unit;
-    return unit < 100;
-}
-
-/* Z, +HH:MM, -HH:MM or nothing. */
-static bool offset(const char **at, int64_t *ms)
-{
-    int sign = **at == '-' ? 1 : -1; /* east of Greenwich it is earlier in UTC */
-    int numbers[2] = {0};
-
-    if (**at == '\0' || take(at, "Z", numbers))
-        return true;
-    if (!take(at, sign > 0 ? "-00:00" : "+00:00", numbers))
-        return false;
-    *ms += sign * (int64_t)(numbers[0] * 60 + numbers[1]) * 60000;
-    return numbers[0] < 24 && numbers[1] < 60;
-}
-
-static bool iso(const char *at, int64_t *ret_ms)
-{
-    int date[3];
-    int time[3] = {0};
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
+                                        "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
+    const char *at = NULL;
+    struct tm zone = {0};
     struct tm t;
-    int64_t ms;
+    int64_t ms = 0;
+    int day;
 
-    if (!take(&at, "0000-00-00", date))
+    for (size_t i = 0; i < GBX_COUNTOF(forms) && at == NULL; i++) {
+        t = (struct tm){0};
+        at = strptime(text, forms[i], &t);
+    }
+    if (at != NULL && *at == '.') {
+        char *end;
+
+        ms = (int64_t)(strtod(at, &end) * 1000);
+        at = end;
+    }
+    if (at != NULL && *at != '\0')
+        at = strptime(at, "%z", &zone);
+    if (at == NULL || *at != '\0')
         return false;
-    if (*at != '\0' && !take(&at, "T00:00", time) && !take(&at, " 00:00", time))
-        return false;
-    ms = 0;
-    if (take(&at, ":00", &time[2]) && !fraction(&at, &ms))
-        return false;
-    t = (struct tm){.tm_year = date[0] - 1900,
-                    .tm_mon = date[1] - 1,
-                    .tm_mday = date[2],
-                    .tm_hour = time[0],
-                    .tm_min = time[1],
-                    .tm_sec = time[2]};
-    ms += (int64_t)timegm(&t) * 1000; /* the 30th of February becomes a day of March */
-    *ret_ms = ms;
-    return t.tm_mon == date[1] - 1 && t.tm_mday == date[2] && t.tm_hour == time[0] &&
-           t.tm_min == time[1] && t.tm_sec == time[2] && offset(&at, ret_ms) &&
-           *at == '\0';
+    day = t.tm_mday;
+    *ret_ms = (int64_t)(timegm(&t) - zone.tm_gmtoff) * 1000 + ms;
+    return t.tm_mday == day; /* the 30th of February becomes a day of March */
 }
 
 bool gbx_moment_parse(const char *text, int64_t *ret_ms)
 {
-    const char *first = *text == '-' ? text + 1 : text;
+    bool is_negative = *text == '-';
     char *end = NULL;
-    long long ms = 0;
+    long long ms;
 
+    if (text[is_negative] < '0' || text[is_negative] > '9')
+        return false;
     errno = 0;
-    if (*first >= '0' && *first <= '9')
-        ms = strtoll(text, &end, 10);
-    if (end != NULL && *end == '\0') {
-        *ret_ms = ms;
-        return errno == 0 && ms >= -MS_MAX && ms <= MS_MAX;
-    }
-    return iso(text, ret_ms);
+    ms = strtoll(text, &end, 10);
+    if (*end != '\0')
+        return !is_negative && iso(text, ret_ms);
+    *ret_ms = ms;
+    return errno == 0 && ms >= -MS_MAX && ms <= MS_MAX;
 }

@@ -97,7 +97,10 @@ test('import: what a project has and nobody has approved is taken as disabled', 
   assert.match(result.stdout, /x: not taken\n/);
   assert.deepEqual(result.stdout.match(/^next: take .*?,? out of/gm), ['next: take a out of', 'next: take f out of', 'next: take g out of']);
   // Somebody has looked: that is said here, or to import.
-  writeFileSync(u.own, u.read('home/.config/glovebox/mcp.json').replace(/,"cwd":"[^"]*","disabled":true/g, (found) => found.replace(',"disabled":true', found.includes('project"') ? ',"disabled":false' : '')));
+  const looked = u.json('home/.config/glovebox/mcp.json');
+  for (const server of Object.values(looked.mcpServers))
+    if (server.disabled) server.disabled = server.cwd.endsWith('/project') ? false : undefined;
+  writeFileSync(u.own, JSON.stringify(looked));
   assert.deepEqual(off(), []);
   assert.match(u.run('import').stdout, /b: is there already[^]*c: is there already[^]*nothing to write/);
   const seen = u.run('import', '--from', 'cursor');
@@ -200,7 +203,8 @@ test('a byte order mark before a configuration is none of it', () => {
   });
   const result = u.run('import');
   assert.equal(result.status, 0, result.stderr);
-  assert.equal(u.read('home/.config/glovebox/mcp.json'), `${mark}{"mcpServers": {"d": {"command": "x", "disabled": true}, "a": {"command":"x"}, "c": {"command":"z"}}}`);
+  assert.equal(u.read('home/.config/glovebox/mcp.json'), mark +
+    JSON.stringify({ mcpServers: { d: { command: 'x', disabled: true }, a: { command: 'x' }, c: { command: 'z' } } }, null, 2));
   assert.match(u.run('doctor').stdout, /^d +disabled$/m);
   assert.match(u.run('doctor', '--config', 'bad.json').stderr, /bad\.json:1:14: /);
   assert.match(u.run('import', '--from', 'worse.json').stderr, /worse\.json:1:6: colon expected/);

@@ -5,10 +5,8 @@
  * esbuild makes of this and of two parsers from npm; each exported function is one question of
  * host_files.c.
  */
-import { findNodeAtLocation, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
+import { applyEdits, modify, printParseErrorCode, visit } from 'jsonc-parser';
 import { parse as parseToml, TomlError } from 'smol-toml';
-
-const JSONC = { allowTrailingComma: true };
 
 /* Members that are kept; null: all of it. "*" stands for any name. The rest belongs to the
  * host, and may hold what our own parser refuses. */
@@ -89,7 +87,7 @@ function readJson(text) {
     onError(code, offset) {
       throw new Fault(printParseErrorCode(code).replace(/(?!^)[A-Z]/g, ' $&').toLowerCase(), text, offset);
     },
-  }, JSONC);
+  }, { allowTrailingComma: true });
   return root;
 }
 
@@ -295,57 +293,17 @@ function takeEntry(theirs, { host, folder, inputs }, offBy) {
 
 /* ---- adding to our file -------------------------------------------------------- */
 
-/* All else of a person's file stays unchanged: comments, order, numbers, other keys. */
-
-/* The white space at the beginning of the line of the value at offset; and whether only
- * white space and comments come before it there. The first line may be part of another. */
-function lineOf(text, offset) {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  const before = text.slice(start, offset);
-  return { indent: /^[ \t]*/.exec(before)[0], isOwn: start > 0 && /^(?:[ \t]|\/\*.*?\*\/)*$/.test(before) };
-}
-
-const matchAt = (pattern, text, offset) => {
-  pattern.lastIndex = offset;
-  return pattern.exec(text)?.[0].length ?? 0;
-};
-
-/* After the last member, its comma if it has one, and the comments on the same line. */
-function addAfter(text, last, member, newline) {
-  const from = last.offset + last.length;
-  const comma = matchAt(/(?:\s|\/\/.*|\/\*[^]*?\*\/)*,/y, text, from);
-  const to = from + comma + matchAt(/(?:[ \t]*(?:\/\/[^\r\n]*|\/\*.*?\*\/))*/y, text, from + comma);
-  const { indent, isOwn } = lineOf(text, last.offset);
-  const isLast = matchAt(/\r?\n/y, text, to) > 0;
-  const gap = isOwn || isLast ? `${newline}${indent}${isOwn ? '' : '  '}` : ' ';
-  return `${text.slice(0, from)}${comma > 0 ? '' : ','}${text.slice(from, to)}${gap}${member}` +
-    `${comma > 0 ? ',' : ''}${text.slice(to)}`;
-}
-
-/* On a new line, two blanks deeper. A comment in it stays, after the new text. */
-function fillEmpty(text, object, member, newline) {
-  const from = object.offset + 1, end = object.offset + object.length - 1;
-  const to = text.slice(from, end).trim() === '' ? end : from;
-  const { indent } = lineOf(text, object.offset);
-  return `${text.slice(0, from)}${newline}${indent}  ${member}${newline}${indent}${text.slice(to)}`;
-}
-
-function addMember(text, path, name, value) {
-  const object = findNodeAtLocation(parseTree(text, [], JSONC), path);
-  const member = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
-  const newline = /\r?\n/.exec(text)?.[0] ?? '\n';
-  const last = object.children.at(-1);
-  return last === undefined ? fillEmpty(text, object, member, newline) : addAfter(text, last, member, newline);
-}
-
-/* Our file's text with these servers; "" if it has no place for them. */
+/* Our file's text with these servers; "" if it has no place for them. All else of a person's
+ * file stays: comments, order, numbers, other keys. */
 function addServers(text, servers) {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const formattingOptions = {
+    insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: /\r?\n/.exec(text)?.[0] ?? '\n',
+  };
   let plain = text.slice(mark.length);
   try {
-    if (findNodeAtLocation(parseTree(plain, [], JSONC), ['mcpServers'])?.type !== 'object')
-      plain = addMember(plain, [], 'mcpServers', {});
-    for (const [name, value] of Object.entries(servers)) plain = addMember(plain, ['mcpServers'], name, value);
+    for (const [name, value] of Object.entries(servers))
+      plain = applyEdits(plain, modify(plain, ['mcpServers', name], value, { formattingOptions }));
   } catch {
     return '';
   }

@@ -230,7 +230,7 @@ static void tell(char what, const char *text, size_t len)
 
     switch (what) {
     case 1: hooks->message(hooks->user, rest, rest_len, id); break;
-    case 2: hooks->too_long(hooks->user, text, len / 2, text, len); break;
+    case 2: hooks->too_long(hooks->user); break;
     case 3:
         hooks->unanswered(hooks->user, id,
                           how % 2 != 0 ? GBX_UPSTREAM_EXIT : GBX_UPSTREAM_PROTOCOL,

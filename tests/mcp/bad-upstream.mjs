@@ -119,11 +119,6 @@ tool('latin-long', (id) => {
 tool('nan', (id) => raw(id, '{"content": [], "structuredContent": {"mean": NaN}}'));
 tool('nul', (id) => process.stdout.write(`\0{"jsonrpc":"2.0","result":{"content":[]},"id":${id}}\n`));
 tool('deep', (id) => raw(id, `{"content": ${'['.repeat(5000)}${']'.repeat(5000)}}`));
-tool('long-head', (id) => raw(id, `{"content": [{"type": "text", "text": "${'y'.repeat(33 * MIB)}"}]}`));
-tool('long-end', (id) => {
-  const result = `{"content": [{"type": "text", "text": "${'y'.repeat(33 * MIB)}"}]}`;
-  process.stdout.write(`{"result": ${result}, "jsonrpc": "2.0", "id": ${id} }\n`);
-});
 // What others write about a request is no answer to it.
 tool('talks', (id) => {
   process.stdout.write(`got {"jsonrpc":"2.0","id":${id},"method":"tools/call",\n`);

@@ -35,14 +35,9 @@ static void on_line(void *user, const char *line, size_t len, int64_t about)
         continue;
 }
 
-static void on_long_line(void *user, const char *head, size_t head_len,
-                         const char *tail, size_t tail_len)
+static void on_long_line(void *user)
 {
     (void)user;
-    (void)head;
-    (void)head_len;
-    (void)tail;
-    (void)tail_len;
     fail_msg("there is no long line");
 }
 

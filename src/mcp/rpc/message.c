@@ -310,7 +310,6 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
 
 typedef struct found {
     int64_t id; /* -1: the object has two */
-    int depth;  /* at the end of the text */
     bool has_version;
     bool has_method;
 } found;
@@ -381,22 +380,22 @@ static void note_member(found *f, const char *name, size_t len, const char *valu
     f->id = f->id != 0 && f->id != id ? -1 : id;
 }
 
-/* depth: how many braces and brackets are open where the text begins. */
-static found scan(const char *text, size_t len, int depth)
+static found scan(const char *text, size_t len)
 {
     const char *end = text + len;
-    found f = {.depth = depth};
+    found f = {0};
+    int depth = 0;
 
     for (const char *at = text; at < end; at++) {
         const char *name = at;
         const char *after;
 
-        f.depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
         if (*at != '"')
             continue;
         at = skip_string(name, end);
         after = skip_blanks(at, end);
-        if (f.depth == 1 && after < end && *after == ':')
+        if (depth == 1 && after < end && *after == ':')
             note_member(&f, name, (size_t)(at - name), after + 1, end);
         at--;
     }
@@ -434,29 +433,8 @@ bool gbx_id_read(gbx_view view, int64_t *ret)
 
 int64_t gbx_id_find(const char *text, size_t len)
 {
-    found f = scan(text, len, 0);
+    found f = scan(text, len);
 
     return is_object(text, len) && f.has_version && !f.has_method && f.id > 0 ? f.id
                                                                               : 0;
-}
-
-int64_t gbx_id_find_in_head(const char *text, size_t len)
-{
-    found f = scan(text, len, 0);
-
-    return is_object(text, len) && !f.has_method && f.id > 0 ? f.id : 0;
-}
-
-int64_t gbx_id_find_in_tail(const char *text, size_t len)
-{
-    for (size_t at = len; at-- > 0;) {
-        found f;
-
-        if (len - at < 4 || memcmp(text + at, "\"id\"", 4) != 0)
-            continue;
-        /* After a member of the outermost object, only that object is open. */
-        f = scan(text + at, len - at, 1);
-        return f.depth == 0 && !f.has_method && f.id > 0 ? f.id : 0;
-    }
-    return 0;
 }

@@ -181,9 +181,6 @@ bool gbx_id_read(gbx_view view, int64_t *ret);
 /* The id of an answer that is invalid JSON or an invalid message: a member of the
  * outermost object that has "jsonrpc" and no "method". 0: it has no id, or two. */
 int64_t gbx_id_find(const char *text, size_t len);
-/* The same for an answer of which only this beginning, or only this end, is there. */
-int64_t gbx_id_find_in_head(const char *text, size_t len);
-int64_t gbx_id_find_in_tail(const char *text, size_t len);
 
 /* ---- line_io.c: lines in --------------------------------------------------- */
 

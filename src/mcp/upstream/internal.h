@@ -135,9 +135,8 @@ typedef struct gbx_link_hooks {
      * shows it, else 0. The text is borrowed until the hook returns. The hook may
      * leave the link. */
     void (*message)(void *user, const char *text, size_t len, int64_t about);
-    /* A message was too long: its beginning and its end. */
-    void (*too_long)(void *user, const char *head, size_t head_len, const char *tail,
-                     size_t tail_len);
+    /* A message was too long, and is skipped. */
+    void (*too_long)(void *user);
     /* Does anybody wait for the answer to this request? */
     bool (*awaits)(void *user, int64_t id);
     /* This request (if about is not 0) gets no answer. */

@@ -31,9 +31,6 @@
 #define CHUNKS_AT_END 16384
 #define END_NS        (10000 * GBX_NS_PER_MS)
 
-/* The beginning of a line that was too long: enough to find its id. */
-#define HEAD_BYTES 128
-
 /* From the end of its output to the report of its end. */
 #define LAST_REPORT_MS 200
 
@@ -62,9 +59,6 @@ struct gbx_process {
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     gbx_mcp_line_reader error_lines;
-    char head[HEAD_BYTES]; /* of the line that is too long */
-    size_t head_len;
-    gbx_stderr_tail long_tail;
     gbx_exit_status ending;
     gbx_bucket logged; /* lines of its standard error */
     gbx_stop_step stopping;
@@ -123,47 +117,21 @@ static void stop_harder(void *user)
 
 /* ---- output --------------------------------------------------------------- */
 
-static void tell_long_line(gbx_process *p)
-{
-    if (!p->is_told)
-        p->hooks.too_long(p->hooks.user, p->head, p->head_len, p->long_tail.bytes,
-                          p->long_tail.len);
-    p->long_tail.len = 0;
-}
-
-/* Skip the rest of a line that is already too long; returns where the next
- * line begins. */
-static size_t skip_rest(gbx_process *p, const char *chunk, size_t len)
-{
-    const char *newline = memchr(chunk, '\n', len);
-    size_t rest = newline != NULL ? (size_t)(newline - chunk) : len;
-
-    gbx_stderr_tail_add(&p->long_tail, chunk, rest);
-    if (newline == NULL)
-        return len;
-    tell_long_line(p);
-    return rest;
-}
-
 static void take_output(gbx_process *p, const char *chunk, size_t len)
 {
-    size_t at = p->lines.skipping ? skip_rest(p, chunk, len) : 0;
     gbx_mcp_line_kind kind;
     const char *line;
     size_t line_len;
 
-    gbx_mcp_line_reader_feed(&p->lines, chunk + at, len - at);
+    gbx_mcp_line_reader_feed(&p->lines, chunk, len);
     while ((kind = gbx_mcp_line_reader_next(&p->lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE) {
-        if (kind == GBX_MCP_LINE && !p->is_told)
-            p->hooks.message(p->hooks.user, line, line_len, 0);
-        if (kind == GBX_MCP_LINE)
+        if (p->is_told)
             continue;
-        p->head_len = line_len < HEAD_BYTES ? line_len : HEAD_BYTES;
-        memcpy(p->head, line, p->head_len);
-        gbx_stderr_tail_add(&p->long_tail, chunk, len - p->lines.left);
-        if (!p->lines.skipping)
-            tell_long_line(p);
+        if (kind == GBX_MCP_LINE)
+            p->hooks.message(p->hooks.user, line, line_len, 0);
+        else
+            p->hooks.too_long(p->hooks.user);
     }
 }
 

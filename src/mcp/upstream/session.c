@@ -287,17 +287,20 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     fail_request(s, id, told);
 }
 
-static void on_too_long(void *user, const char *head, size_t head_len, const char *tail,
-                        size_t tail_len)
+/* Whose answer it was is not known. */
+static void on_too_long(void *user)
 {
+    static const char why[] = "the answer is longer than 32 MiB";
     gbx_session *s = user;
-    int64_t id = gbx_id_find_in_head(head, head_len);
+    gbx_upstream_call *call;
 
-    if (id == 0)
-        id = gbx_id_find_in_tail(tail, tail_len);
     gbx_session_log(s, "a message of more than %zu MiB was dropped",
                     GBX_LINK_MESSAGE_MAX >> 20);
-    fail_request(s, id, "the answer is longer than 32 MiB");
+    if (s->phase < GBX_PHASE_READY)
+        gbx_session_lose(s, why);
+    for (size_t n = s->call_count; n > 0 && (call = TAILQ_FIRST(&s->calls)) != NULL;
+         n--)
+        gbx_call_fail(call, GBX_UPSTREAM_PROTOCOL, why, false);
 }
 
 static bool on_awaits(void *user, int64_t id)

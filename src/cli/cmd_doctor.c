@@ -176,25 +176,8 @@ static matrix_sum matrix_add_up(const gbx_matrix *matrix)
     return sum;
 }
 
-/* Shows a column if its layer alone stops anything; the others are
- * listed below the table, so that nothing is left out silently. */
-
 #define JSON_MAX   GBX_MIB(1)
-#define NAME_WIDTH 42
-
-/* Heading of a column: three letters, explained below the table. */
-static const char *const short_names[] = {
-    [GBX_LAYER_USER_NS] = "usr",      [GBX_LAYER_PID_NS] = "pid",
-    [GBX_LAYER_NET_NS] = "net",       [GBX_LAYER_MOUNT_NS] = "mnt",
-    [GBX_LAYER_IPC_NS] = "ipc",       [GBX_LAYER_UTS_NS] = "uts",
-    [GBX_LAYER_CGROUP_NS] = "cgn",    [GBX_LAYER_LANDLOCK] = "lsm",
-    [GBX_LAYER_SECCOMP] = "sec",      [GBX_LAYER_NO_NEW_PRIVS] = "nnp",
-    [GBX_LAYER_NO_CAPS] = "cap",      [GBX_LAYER_MDWE] = "mdw",
-    [GBX_LAYER_NOT_DUMPABLE] = "dmp", [GBX_LAYER_RLIMITS] = "rlm",
-    [GBX_LAYER_NO_FDS] = "fds",       [GBX_LAYER_DEATH_SIGNAL] = "dth",
-    [GBX_LAYER_CGROUP] = "cgl",
-};
-_Static_assert(GBX_COUNTOF(short_names) == GBX_LAYER_COUNT, "one heading a layer");
+#define NAME_WIDTH 40
 
 static const char *const cell_names[] = {
     [GBX_CELL_UNKNOWN] = "unknown", [GBX_CELL_KILLED] = "killed",
@@ -202,69 +185,35 @@ static const char *const cell_names[] = {
     [GBX_CELL_ABSENT] = "absent",
 };
 
-static bool is_shown(const gbx_matrix *matrix, size_t column)
-{
-    for (size_t i = 0; i < GBX_ATTACK_COUNT; i++)
-        if (matrix_stops(matrix, i, column))
-            return true;
-    return false;
-}
-
-static void print_heading(const gbx_term *out, const gbx_matrix *matrix,
-                          const char *topic)
-{
-    (void)fputc('\n', out->stream);
-    gbx_term_paint(out, GBX_PAINT_BOLD, "%-*s", NAME_WIDTH + 9, topic);
-    for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
-        if (is_shown(matrix, column))
-            gbx_term_paint(out, GBX_PAINT_DIM, " %s", short_names[column]);
-    (void)fputc('\n', out->stream);
-}
-
+/* The attack, its end against the whole seal, and the layers that stop it alone. */
 static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
 {
     const gbx_cell *row = matrix->cells[i];
     gbx_cell all = row[GBX_COLUMN_ALL];
-    bool is_real = row[GBX_COLUMN_NONE] == GBX_CELL_BREACH;
+    const char *separator = "";
 
-    (void)fprintf(out->stream, "  %-*s ", NAME_WIDTH - 2, gbx_attack_info_get(i)->name);
+    (void)fprintf(out->stream, "  %-*s ", NAME_WIDTH, gbx_attack_info_get(i)->name);
     gbx_term_paint(out,
                    all == GBX_CELL_BREACH    ? GBX_PAINT_RED
                    : all == GBX_CELL_UNKNOWN ? GBX_PAINT_YELLOW
                                              : GBX_PAINT_GREEN,
-                   "%-8s", all == GBX_CELL_BREACH ? "BREACH" : cell_names[all]);
-    for (size_t column = 0; column < GBX_LAYER_COUNT; column++) {
-        if (!is_shown(matrix, column))
-            continue;
-        if (!is_real)
-            gbx_term_paint(out, GBX_PAINT_DIM, "   -");
-        else if (matrix_stops(matrix, i, column))
-            gbx_term_paint(out, GBX_PAINT_GREEN, "   x");
-        else
-            gbx_term_paint(out, GBX_PAINT_NONE, "   %c",
-                           row[column] == GBX_CELL_UNKNOWN ? '?' : '.');
-    }
+                   "%-8s ", all == GBX_CELL_BREACH ? "BREACH" : cell_names[all]);
+    if (row[GBX_COLUMN_NONE] != GBX_CELL_BREACH)
+        gbx_term_paint(out, GBX_PAINT_DIM, "(fails without any layer)");
+    for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
+        if (matrix_stops(matrix, i, column)) {
+            (void)fprintf(out->stream, "%s%s", separator, matrix_column_name(column));
+            separator = ", ";
+        }
     (void)fputc('\n', out->stream);
 }
 
-static void print_layers(const gbx_term *out, const gbx_matrix *matrix, bool shown,
-                         const char *title)
+static void print_untried(const gbx_term *out, const gbx_matrix *matrix)
 {
-    const char *separator = "";
-    int width = fprintf(out->stream, "  %s", title);
-
-    for (size_t column = 0; column < GBX_LAYER_COUNT; column++) {
-        if (is_shown(matrix, column) != shown)
-            continue;
-        width += fprintf(out->stream, "%s", separator);
-        if (width > 64)
-            width = fprintf(out->stream, "\n     ") - 1;
-        width += fprintf(out->stream, " %s%s%s%s", shown ? short_names[column] : "",
-                         shown ? " " : "", matrix_column_name(column),
-                         matrix->tried[column] ? "" : " (not here)");
-        separator = ",";
-    }
-    (void)fputc('\n', out->stream);
+    for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
+        if (!matrix->tried[column])
+            (void)fprintf(out->stream, "\nnot on this machine: %s",
+                          matrix_column_name(column));
 }
 
 static void print_sum(const gbx_term *out, const gbx_matrix *matrix)
@@ -283,27 +232,23 @@ static void print_sum(const gbx_term *out, const gbx_matrix *matrix)
                   sum.attacks, sum.stopped, sum.twice);
 }
 
-/* Attack by layer; then what the signs mean, and the sum. */
 static void matrix_print(const gbx_term *out, const gbx_matrix *matrix)
 {
     const char *topic = "";
 
+    (void)fputs(
+        "Each attack against the whole seal, and the layers that stop it alone:\n",
+        out->stream);
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
         const gbx_attack_info *info = gbx_attack_info_get(i);
 
         if (strcmp(topic, info->topic) != 0) {
             topic = info->topic;
-            print_heading(out, matrix, topic);
+            gbx_term_paint(out, GBX_PAINT_BOLD, "\n%s\n", topic);
         }
         print_row(out, matrix, i);
     }
-    (void)fputs(
-        "\nFirst column: against the whole seal. Then each layer alone:\n"
-        "  x stops it, . does not, ? gave no answer, - nothing to stop: it fails without "
-        "any layer\n",
-        out->stream);
-    print_layers(out, matrix, true, "columns:");
-    print_layers(out, matrix, false, "alone they stop none of these:");
+    print_untried(out, matrix);
     print_sum(out, matrix);
 }
 
@@ -486,7 +431,7 @@ static const gbx_opt rows[] = {
     GBX_ROW_FLAG(
         doctor_args, attack, "attack",
         "let sealed processes attack their seal, with all layers and with each alone; "
-        "prints a table of attacks and layers"),
+        "prints the layers that stop each attack"),
     {0},
 };
 

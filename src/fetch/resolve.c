@@ -64,21 +64,15 @@ static size_t find_in_hosts(const char *path, const char *name, gbx_ip *ret, siz
 
 /* ---- the name servers: the policy's, or the system's current ones ------------ */
 
-#define LISTS_MAX 8 /* the least recently used one is replaced */
-
-typedef struct server_list {
-    char *key; /* the servers, one a line; "" is the system's */
-    struct evdns_base *dns;
-    struct timespec changed; /* of resolv.conf as it was read, for the system's list */
-    ino_t inode;
-} server_list;
-
 struct gbx_resolver {
     struct event_base *base;
     const char *hosts_path;
     const char *resolv_path;
-    server_list lists[LISTS_MAX]; /* the most recently used one first */
-    size_t count;
+    /* All policies of an engine have the same servers. */
+    char *servers; /* one a line; "" is the system's */
+    struct evdns_base *dns;
+    struct timespec changed; /* of resolv.conf as it was read, for the system's */
+    ino_t inode;
 };
 
 /* Without this libevent writes to the program's standard error. */
@@ -110,87 +104,58 @@ static struct evdns_base *new_dns(struct event_base *base)
 
 /* Read resolv.conf if it has changed, since networks change. Search domains are not
  * used: a name means itself. */
-static void follow_system(gbx_resolver *resolver, server_list *list)
+static void follow_system(gbx_resolver *resolver)
 {
     struct stat st;
 
     if (stat(resolver->resolv_path, &st) != 0)
         return;
-    if (st.st_ino == list->inode && st.st_mtim.tv_sec == list->changed.tv_sec &&
-        st.st_mtim.tv_nsec == list->changed.tv_nsec)
+    if (st.st_ino == resolver->inode && st.st_mtim.tv_sec == resolver->changed.tv_sec &&
+        st.st_mtim.tv_nsec == resolver->changed.tv_nsec)
         return;
-    list->inode = st.st_ino;
-    list->changed = st.st_mtim;
-    (void)evdns_base_clear_nameservers_and_suspend(list->dns);
-    (void)evdns_base_resolv_conf_parse(list->dns, DNS_OPTION_NAMESERVERS,
+    resolver->inode = st.st_ino;
+    resolver->changed = st.st_mtim;
+    (void)evdns_base_clear_nameservers_and_suspend(resolver->dns);
+    (void)evdns_base_resolv_conf_parse(resolver->dns, DNS_OPTION_NAMESERVERS,
                                        resolver->resolv_path);
-    (void)evdns_base_resume(list->dns);
+    (void)evdns_base_resume(resolver->dns);
 }
 
-static void free_list(server_list *list)
+static void forget_servers(gbx_resolver *resolver)
 {
-    if (list->dns != NULL)
-        evdns_base_free(list->dns, 1);
-    free(list->key);
-    *list = (server_list){0};
-}
-
-static char *make_key(char *const *servers, size_t count)
-{
-    gbx_buf key = {.ceiling = 4096};
-
-    for (size_t i = 0; i < count; i++)
-        (void)gbx_buf_printf(&key, "%s\n", servers[i]);
-    return gbx_buf_take_string(&key, NULL);
-}
-
-/* Move list i to the front. */
-static server_list *use(gbx_resolver *resolver, size_t i)
-{
-    server_list used = resolver->lists[i];
-
-    memmove(&resolver->lists[1], &resolver->lists[0], i * sizeof used);
-    resolver->lists[0] = used;
-    return &resolver->lists[0];
-}
-
-static server_list *add(gbx_resolver *resolver, char *const *servers, size_t count,
-                        char *key)
-{
-    struct evdns_base *dns = new_dns(resolver->base);
-
-    if (dns == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        (void)evdns_base_nameserver_ip_add(dns, servers[i]);
-    if (resolver->count == LISTS_MAX)
-        free_list(&resolver->lists[--resolver->count]);
-    resolver->lists[resolver->count] = (server_list){.key = key, .dns = dns};
-    return use(resolver, resolver->count++);
+    if (resolver->dns != NULL)
+        evdns_base_free(resolver->dns, 1);
+    free(resolver->servers);
+    resolver->servers = NULL;
+    resolver->dns = NULL;
+    resolver->inode = 0;
 }
 
 /* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no servers,
- * or memory is out. Borrowed until the next call. */
+ * or memory is out. */
 static struct evdns_base *nameservers_get(gbx_resolver *resolver, char *const *servers,
                                           size_t count)
 {
-    GBX_CLEANUP(gbx_free) char *key = make_key(servers, count);
-    server_list *found = NULL;
+    gbx_buf list = {.ceiling = 4096};
+    char *text;
 
-    if (key == NULL)
-        return NULL;
-    for (size_t i = 0; i < resolver->count && found == NULL; i++)
-        if (strcmp(resolver->lists[i].key, key) == 0)
-            found = use(resolver, i);
-    if (found == NULL) {
-        found = add(resolver, servers, count, key);
-        if (found == NULL)
+    for (size_t i = 0; i < count; i++)
+        (void)gbx_buf_printf(&list, "%s\n", servers[i]);
+    text = gbx_buf_take_string(&list, NULL);
+    if (text == NULL || resolver->dns == NULL || strcmp(text, resolver->servers) != 0) {
+        forget_servers(resolver);
+        resolver->servers = text;
+        resolver->dns = text != NULL ? new_dns(resolver->base) : NULL;
+        if (resolver->dns == NULL)
             return NULL;
-        key = NULL; /* the list owns it */
+        for (size_t i = 0; i < count; i++)
+            (void)evdns_base_nameserver_ip_add(resolver->dns, servers[i]);
+    } else {
+        free(text);
     }
     if (count == 0)
-        follow_system(resolver, found);
-    return evdns_base_count_nameservers(found->dns) > 0 ? found->dns : NULL;
+        follow_system(resolver);
+    return evdns_base_count_nameservers(resolver->dns) > 0 ? resolver->dns : NULL;
 }
 
 /* ---- queries ----------------------------------------------------------------- */
@@ -387,8 +352,7 @@ void gbx_resolver_free(gbx_resolver *resolver)
 {
     if (resolver == NULL)
         return;
-    for (size_t i = 0; i < resolver->count; i++)
-        free_list(&resolver->lists[i]);
+    forget_servers(resolver);
     free(resolver);
 }
 

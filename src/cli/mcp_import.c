@@ -63,17 +63,10 @@ static const gbx_opt rows[] = {
 
 static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {0}};
 
-/* The characters of a member of the plan; NULL: it is not a string. */
+/* A member of the plan; NULL: it is not a string. */
 static char *text_of(gbx_view object, const char *name)
 {
-    gbx_view view = gbx_view_member(object, name);
-    gbx_buf text;
-
-    if (gbx_view_kind(view) != '"')
-        return NULL;
-    gbx_buf_init(&text, view.len);
-    (void)gbx_view_append_text(view, &text);
-    return gbx_need(gbx_buf_take_string(&text, NULL));
+    return gbx_view_string(gbx_view_member(object, name), OWN_MAX * 2);
 }
 
 /* ---- what is said ------------------------------------------------------------------ */
@@ -219,7 +212,7 @@ static bool check_own(importing *im, gbx_trouble *trouble)
 
     if (is_changed(im)) {
         free(im->own);
-        im->own = text_of(im->plan, "text");
+        im->own = gbx_need(text_of(im->plan, "text"));
         status = load(im, &err);
     }
     if (status == GBX_OK)
@@ -275,11 +268,9 @@ static void say_what_is_left(const importing *im)
     gbx_view line;
 
     while (gbx_view_next(next, &cursor, &name, &line)) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+        GBX_CLEANUP(gbx_free) char *text = gbx_need(gbx_view_string(line, line.len));
 
-        gbx_buf_init(&text, line.len);
-        (void)gbx_view_append_text(line, &text);
-        gbx_term_print(&im->out, "%.*s\n", (int)text.len, (const char *)text.data);
+        gbx_term_print(&im->out, "%s\n", text);
     }
 }
 

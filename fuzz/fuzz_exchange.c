@@ -59,7 +59,8 @@ static void say_frame(worker *w, fuzz_input *in, bool is_honest)
     gbx_buf buf;
 
     gbx_buf_init(&buf, body.len + GBX_FRAME_HEADER_SIZE);
-    (void)gbx_msg_put_empty(&buf, (gbx_msg_type)(is_honest ? type % 8 : type), CALL_ID);
+    (void)gbx_msg_write(&buf, (gbx_msg_type)(is_honest ? type % 8 : type), CALL_ID,
+                        NULL);
     (void)gbx_buf_append(&buf, body.data, body.len);
     for (size_t i = 0; i < 4; i++)
         buf.data[i] = (uint8_t)(len >> (8 * i));
@@ -85,14 +86,14 @@ static void say_message(worker *w, fuzz_input *in)
 
     gbx_buf_init(&buf, GBX_KIB(4));
     switch (kind % 8) {
-    case 0: (void)gbx_msg_put_error(&buf, CALL_ID, &error); break;
+    case 0: (void)gbx_msg_put(&buf, CALL_ID, &error); break;
     case 1:
-        (void)gbx_msg_put_result_head(&buf, CALL_ID, &result);
+        (void)gbx_msg_put(&buf, CALL_ID, &result);
         (void)gbx_buf_append(&buf, text.data, text.len);
         break;
-    case 2: (void)gbx_msg_put_wait(&buf, CALL_ID, &(gbx_msg_wait){.ms = kind}); break;
-    case 3: (void)gbx_msg_put_empty(&buf, GBX_MSG_REFUSED, CALL_ID); break;
-    default: (void)gbx_msg_put_log(&buf, CALL_ID, &line); break;
+    case 2: (void)gbx_msg_put(&buf, CALL_ID, &(gbx_msg_wait){.ms = kind}); break;
+    case 3: (void)gbx_msg_write(&buf, GBX_MSG_REFUSED, CALL_ID, NULL); break;
+    default: (void)gbx_msg_put(&buf, CALL_ID, &line); break;
     }
     feed(w, (gbx_span){buf.data, buf.len});
     gbx_buf_cleanup(&buf);

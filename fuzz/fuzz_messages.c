@@ -15,100 +15,31 @@
 /* The frame made from what was decoded; false if nothing was. */
 typedef bool (*again_fn)(gbx_span body, gbx_buf *to);
 
-static bool log_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_log msg;
+/* rest: the span that the sender of a message appends itself. */
+#define AGAIN_BESIDE(name, rest)                             \
+    static bool name##_again(gbx_span body, gbx_buf *to)     \
+    {                                                        \
+        gbx_msg_##name msg;                                  \
+                                                             \
+        return gbx_msg_get_within(body, OUTPUT_MAX, &msg) && \
+               gbx_msg_put(to, 0, &msg) &&                   \
+               gbx_buf_append(to, (rest).data, (rest).len);  \
+    }
+#define AGAIN(name) AGAIN_BESIDE(name, (gbx_span){0})
 
-    return gbx_msg_get_log(body, &msg) && gbx_msg_put_log(to, 0, &msg);
-}
-
-static bool wait_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_wait msg;
-
-    return gbx_msg_get_wait(body, &msg) && gbx_msg_put_wait(to, 0, &msg);
-}
-
-static bool result_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_result msg;
-
-    return gbx_msg_get_result(body, OUTPUT_MAX, &msg) &&
-           gbx_msg_put_result_head(to, 0, &msg) &&
-           gbx_buf_append(to, msg.json.data, msg.json.len);
-}
-
-static bool error_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_error msg;
-
-    return gbx_msg_get_error(body, &msg) && gbx_msg_put_error(to, 0, &msg);
-}
-
-static bool call_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_call msg;
-
-    return gbx_msg_get_call(body, &msg) && gbx_msg_put_call_head(to, 0, &msg) &&
-           gbx_buf_append(to, msg.input.data, msg.input.len);
-}
-
-static bool config_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_config msg;
-
-    return gbx_msg_get_config(body, &msg) && gbx_msg_put_config(to, &msg);
-}
-
-static bool fork_again(gbx_span body, gbx_buf *to)
-{
-    uint64_t id;
-
-    return gbx_msg_get_fork(body, &id) && gbx_msg_put_fork(to, GBX_MSG_FORK, id);
-}
-
-static bool load_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_load msg;
-
-    return gbx_msg_get_load(body, &msg) && gbx_msg_put_load(to, &msg);
-}
-
-static bool attack_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_attack msg;
-    uint64_t id;
-
-    return gbx_msg_get_attack(body, &id, &msg) && gbx_msg_put_attack(to, id, &msg);
-}
-
-static bool hello_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_hello msg;
-
-    return gbx_msg_get_hello(body, &msg) && gbx_msg_put_hello(to, &msg);
-}
-
-static bool forked_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_forked msg;
-
-    return gbx_msg_get_forked(body, &msg) && gbx_msg_put_forked(to, &msg);
-}
-
-static bool exited_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_exited msg;
-
-    return gbx_msg_get_exited(body, &msg) && gbx_msg_put_exited(to, &msg);
-}
-
-static bool loaded_again(gbx_span body, gbx_buf *to)
-{
-    gbx_msg_loaded msg;
-
-    return gbx_msg_get_loaded(body, &msg) && gbx_msg_put_loaded(to, &msg);
-}
+AGAIN(log)
+AGAIN(wait)
+AGAIN_BESIDE(result, msg.json)
+AGAIN(error)
+AGAIN_BESIDE(call, msg.input)
+AGAIN(config)
+AGAIN(fork)
+AGAIN(load)
+AGAIN(attack)
+AGAIN(hello)
+AGAIN(forked)
+AGAIN(exited)
+AGAIN(loaded)
 
 static const again_fn decoders[] = {
     log_again,    wait_again,   result_again, error_again,  call_again,

@@ -94,7 +94,7 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
     gbx_status status;
     gbx_buf buf = {.ceiling = 256};
 
-    (void)gbx_msg_put_config(&buf, &config);
+    (void)gbx_msg_put(&buf, 0, &config);
     if (!send_all(s, &buf) ||
         !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_HELLO)
@@ -177,7 +177,7 @@ uint32_t gbx_attack_layers(const gbx_attack_session *session)
 gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
                                   int *ret_detail)
 {
-    gbx_msg_attack attack = {.index = index};
+    gbx_msg_attack attack = {.worker_id = ++s->next_id, .index = index};
     gbx_attack_outcome outcome = GBX_ATTACK_UNKNOWN;
     int fds[2] = {-1, -1};
     gbx_msg_exited exited;
@@ -185,7 +185,7 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
     gbx_buf buf = {.ceiling = 256};
 
     *ret_detail = -1;
-    (void)gbx_msg_put_attack(&buf, ++s->next_id, &attack);
+    (void)gbx_msg_put(&buf, 0, &attack);
     if (!send_all(s, &buf) ||
         !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
         header.type != GBX_MSG_FORKED || fds[0] < 0)
@@ -195,7 +195,7 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
         (void)receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds);
     }
     if (header.type == GBX_MSG_EXITED &&
-        gbx_msg_get_exited((gbx_span){s->body, header.body_len}, &exited) &&
+        gbx_msg_get(((gbx_span){s->body, header.body_len}), &exited) &&
         exited.worker_id == s->next_id)
         outcome = judge((int)exited.status, ret_detail);
     read_note(s, fds[0]);

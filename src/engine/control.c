@@ -28,7 +28,7 @@ static gbx_span name_of(const gbx_dataset *d)
     return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
 }
 
-/* One frame with a descriptor; releases the buffer. */
+/* One frame, with its descriptor; releases the buffer. */
 static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 {
     bool sent = !buf->failed && gbx_fd_send(t->process.control, buf->data, buf->len,
@@ -40,32 +40,31 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 
 bool gbx_template_send_expose(gbx_template *t, const char *name)
 {
+    gbx_msg_expose msg = {.name = {(const uint8_t *)name, strlen(name)}};
     gbx_buf buf = {.ceiling = 512};
-    bool sent;
+    bool sent = gbx_msg_put(&buf, 0, &msg) &&
+                send(t->process.control, buf.data, buf.len,
+                     MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf.len;
 
-    sent = gbx_msg_put_expose(&buf, (gbx_span){(const uint8_t *)name, strlen(name)}) &&
-           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
-               (ssize_t)buf.len;
     gbx_buf_cleanup(&buf);
     return sent;
 }
 
 bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
 {
+    gbx_msg_preload msg = {.size = d->size, .name = name_of(d)};
     gbx_buf buf = {.ceiling = 512};
 
-    (void)gbx_msg_put_preload(&buf,
-                              &(gbx_msg_preload){.size = d->size, .name = name_of(d)});
+    (void)gbx_msg_put(&buf, 0, &msg);
     return send_with(t, &buf, d->memfd);
 }
 
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 {
+    gbx_msg_load msg = {.size = d->size, .format = d->format, .name = name_of(d)};
     gbx_buf buf = {.ceiling = 512};
 
-    (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size,
-                                                 .format = d->format,
-                                                 .name = name_of(d)});
+    (void)gbx_msg_put(&buf, 0, &msg);
     return send_with(t, &buf, d->memfd);
 }
 
@@ -172,7 +171,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     pid_t pid = 0;
     bool is_lost;
 
-    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
+    if (!gbx_msg_get(body, &msg) || (msg.error == 0 && t->fd_count < 2))
         return false;
     is_lost = msg.error == 0 && t->fds[0] < 0;
     if (msg.error == 0 && !is_lost &&
@@ -227,7 +226,7 @@ static bool on_exited(gbx_template *t, gbx_span body)
     gbx_msg_exited msg;
     gbx_worker *w;
 
-    if (!gbx_msg_get_exited(body, &msg))
+    if (!gbx_msg_get(body, &msg))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
@@ -430,7 +429,7 @@ static bool on_loaded(gbx_template *t, gbx_span body)
     gbx_error error;
     bool ok = true;
 
-    if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
+    if (!gbx_msg_get(body, &msg) || t->loads_pending == 0)
         return false;
     error = error_of(&msg);
     (void)pthread_mutex_lock(&engine->lock);
@@ -461,7 +460,7 @@ static const struct rule {
 
 gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 {
-    if (!gbx_msg_get_hello_version(body, &ret->version))
+    if (!gbx_msg_hello_version(body, &ret->version))
         return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program sent no version");
     if (ret->version != GBX_WIRE_VERSION)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
@@ -469,7 +468,7 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
                         "the library's %u): install both of one version, or set "
                         "GLOVEBOX_WORKER to the right one",
                         ret->version, GBX_WIRE_VERSION);
-    if (!gbx_msg_get_hello(body, ret))
+    if (!gbx_msg_get(body, ret))
         return gbx_fail(reterr, GBX_E_PROTOCOL,
                         "the first message of the worker program is malformed");
     return ret->failure.len > 0 ? explain(ret, reterr) : GBX_OK;

@@ -22,7 +22,7 @@ static bool on_log(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_log msg;
 
-    if (!gbx_msg_get_log(body, &msg))
+    if (!gbx_msg_get(body, &msg))
         return false;
     if (!gbx_result_add_log(x->result, (gbx_log_level)msg.level,
                             (double)(x->now_ns - x->start_ns) / 1e6, msg.text,
@@ -38,7 +38,7 @@ static bool on_wait(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_wait msg;
 
-    if (!gbx_msg_get_wait(body, &msg))
+    if (!gbx_msg_get(body, &msg))
         return false;
     x->wake_ms = msg.ms;
     x->state = GBX_EXCHANGE_WAITING;
@@ -52,7 +52,7 @@ static bool on_hostcall(gbx_exchange *x, gbx_span body)
     gbx_msg_hostcall msg;
     uint64_t size;
 
-    if (!gbx_msg_get_hostcall(body, (size_t)x->host_out_max, &msg))
+    if (!gbx_msg_get_within(body, (size_t)x->host_out_max, &msg))
         return false;
     size = (uint64_t)msg.args.len + msg.bytes.len;
     if (x->on_request == NULL || x->host_calls_left == 0 ||
@@ -71,23 +71,23 @@ static bool on_hostcall(gbx_exchange *x, gbx_span body)
 
 static bool on_cancel(gbx_exchange *x, gbx_span body)
 {
-    uint32_t id;
+    gbx_msg_cancel msg;
 
-    if (!gbx_msg_get_cancel(body, &id) || x->on_cancel == NULL || id > x->last_request)
+    if (!gbx_msg_get(body, &msg) || x->on_cancel == NULL || msg.id > x->last_request)
         return false;
-    x->on_cancel(x->request_user, id);
+    x->on_cancel(x->request_user, msg.id);
     return true;
 }
 
 static bool on_limited(gbx_exchange *x, gbx_span body)
 {
-    uint8_t limit;
+    gbx_msg_limited msg;
 
-    if (!gbx_msg_get_limited(body, &limit) || (x->limited & 1u << limit) != 0)
+    if (!gbx_msg_get(body, &msg) || (x->limited & 1u << msg.limit) != 0)
         return false;
-    x->limited = (uint8_t)(x->limited | 1u << limit);
+    x->limited = (uint8_t)(x->limited | 1u << msg.limit);
     if (x->on_limited != NULL)
-        x->on_limited(x->request_user, limit);
+        x->on_limited(x->request_user, msg.limit);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool on_result(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_result msg;
 
-    if (!gbx_msg_get_result(body, (size_t)x->output_max, &msg))
+    if (!gbx_msg_get_within(body, (size_t)x->output_max, &msg))
         return false;
     if (!gbx_result_set_value(x->result, msg.is_undefined != 0, msg.json))
         x->is_nomem = true;
@@ -119,7 +119,7 @@ static bool on_error(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_error msg;
 
-    if (!gbx_msg_get_error(body, &msg))
+    if (!gbx_msg_get(body, &msg))
         return false;
     if (!gbx_result_set_thrown(x->result, &msg))
         x->is_nomem = true;
@@ -212,7 +212,7 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
 {
     x->head.ceiling =
         msg->code.len + msg->bindings.len + msg->withheld.len + msg->env.len + 512;
-    if (!gbx_msg_put_call_head(&x->head, x->call_id, msg))
+    if (!gbx_msg_put(&x->head, x->call_id, msg))
         return false;
     /* Send small inputs in the same write. */
     if (msg->input.len <= GBX_KIB(16)) {
@@ -240,14 +240,14 @@ bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg)
                         msg->code.len + 64);
     if (x->host_open > 0)
         x->host_open--;
-    return gbx_msg_put_answer(&x->head, x->call_id, msg);
+    return gbx_msg_put(&x->head, x->call_id, msg);
 }
 
 bool gbx_exchange_wake(gbx_exchange *x)
 {
     begin_output(x, GBX_FRAME_HEADER_SIZE);
     x->state = GBX_EXCHANGE_RUNNING;
-    return gbx_msg_put_empty(&x->head, GBX_MSG_WAKE, x->call_id);
+    return gbx_msg_write(&x->head, GBX_MSG_WAKE, x->call_id, NULL);
 }
 
 void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type)

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
+#define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 9)
 
 /* After this many failed workers in a row, only the supervisor's ticks request
  * forks: otherwise host and template would do nothing else. */
@@ -196,8 +196,9 @@ void gbx_pool_fill(gbx_engine *engine)
             break;
         /* Waiting calls would wait for the proof as well, and under load no
          * processor is idle to run it; each call is then its own proof. */
-        (void)gbx_msg_put_fork(&buf, i < hurried ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
-                               w->id);
+        (void)gbx_msg_put(&buf, 0,
+                          &((gbx_msg_fork){.worker_id = w->id,
+                                           .hurries = i < hurried}));
     }
     /* A frame is sent whole or not at all: the socket holds far more than the queue
      * of a live template, and a dead one is about to be replaced. */

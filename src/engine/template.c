@@ -150,9 +150,8 @@ static bool send_config(gbx_template *t)
     if (!gbx_hostcalls_names(t->engine, o->policy, false, &names, &t->function_serial))
         return false;
     config.functions = (gbx_span){names.data, names.len};
-    return gbx_msg_put_config(&buf, &config) &&
-           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL) ==
-               (ssize_t)buf.len;
+    return gbx_msg_put(&buf, 0, &config) && send(t->process.control, buf.data, buf.len,
+                                                 MSG_NOSIGNAL) == (ssize_t)buf.len;
 }
 
 static bool send_preloads(gbx_template *t)

@@ -12,27 +12,29 @@
 /* ---- the fields of every message, in their order ------------------------------- */
 
 typedef struct field {
-    size_t offset; /* in the message's struct */
-    size_t width;  /* bytes of a number, there and in the frame; 0: a span */
-    uint64_t most; /* its greatest value, or its greatest length */
-    bool is_tail;  /* a last span, whose sender writes the bytes itself */
+    size_t offset;        /* in the message's struct */
+    size_t width;         /* bytes of a number, there and in the frame; 0: a span */
+    uint64_t least, most; /* of its value, or of its length */
+    bool is_tail;         /* a last span, whose sender writes the bytes itself */
 } field;
 
 #define ANY32 UINT32_MAX
 #define ANY64 UINT64_MAX
 #define GIVEN UINT64_MAX /* the reader of the message says how long a span may be */
 
-#define NUMBER(type, member, most)                                       \
-    {                                                                    \
-        offsetof(type, member), sizeof(((type *)0)->member), most, false \
+#define NUMBER_FROM(type, member, least, most)                                   \
+    {                                                                            \
+        offsetof(type, member), sizeof(((type *)0)->member), least, most, false, \
     }
-#define SPAN(type, member, most)               \
-    {                                          \
-        offsetof(type, member), 0, most, false \
+#define NUMBER(type, member, most) NUMBER_FROM(type, member, 0, most)
+#define SPAN_FROM(type, member, least, most)           \
+    {                                                  \
+        offsetof(type, member), 0, least, most, false, \
     }
-#define TAIL(type, member, most)              \
-    {                                         \
-        offsetof(type, member), 0, most, true \
+#define SPAN(type, member, most) SPAN_FROM(type, member, 0, most)
+#define TAIL(type, member, most)                  \
+    {                                             \
+        offsetof(type, member), 0, 0, most, true, \
     }
 
 static const field log_fields[] = {
@@ -52,7 +54,7 @@ static const field result_fields[] = {
 };
 
 static const field error_fields[] = {
-    NUMBER(gbx_msg_error, failure, GBX_FAILURE_BAD_FORM),
+    NUMBER_FROM(gbx_msg_error, failure, GBX_FAILURE_SYNTAX, GBX_FAILURE_BAD_FORM),
     NUMBER(gbx_msg_error, is_out_of_memory, 1),
     NUMBER(gbx_msg_error, line, ANY32),
     NUMBER(gbx_msg_error, column, ANY32),
@@ -65,14 +67,22 @@ static const field error_fields[] = {
 };
 
 static const field hostcall_fields[] = {
-    NUMBER(gbx_msg_hostcall, id, ANY32),
-    SPAN(gbx_msg_hostcall, name, GBX_NAME_MAX),
-    SPAN(gbx_msg_hostcall, args, GIVEN),
+    NUMBER_FROM(gbx_msg_hostcall, id, 1, ANY32),
+    SPAN_FROM(gbx_msg_hostcall, name, 1, GBX_NAME_MAX),
+    SPAN_FROM(gbx_msg_hostcall, args, 1, GIVEN),
     SPAN(gbx_msg_hostcall, bytes, GIVEN),
 };
 
+static const field cancel_fields[] = {
+    NUMBER_FROM(gbx_msg_cancel, id, 1, ANY32),
+};
+
+static const field limited_fields[] = {
+    NUMBER_FROM(gbx_msg_limited, limit, GBX_LIMITED_CALLS, GBX_LIMITED_BYTES),
+};
+
 static const field answer_fields[] = {
-    NUMBER(gbx_msg_answer, id, ANY32),
+    NUMBER_FROM(gbx_msg_answer, id, 1, ANY32),
     NUMBER(gbx_msg_answer, is_error, 1),
     SPAN(gbx_msg_answer, json, ANY32),
     SPAN(gbx_msg_answer, bytes, ANY32),
@@ -119,6 +129,15 @@ static const field config_fields[] = {
     SPAN(gbx_msg_config, functions, GBX_CONFIG_MAX),
 };
 
+static const field fork_fields[] = {
+    NUMBER(gbx_msg_fork, worker_id, ANY64),
+    NUMBER(gbx_msg_fork, hurries, 1),
+};
+
+static const field expose_fields[] = {
+    SPAN_FROM(gbx_msg_expose, name, 1, GBX_NAME_MAX),
+};
+
 static const field load_fields[] = {
     NUMBER(gbx_msg_load, size, ANY64),
     NUMBER(gbx_msg_load, format, UINT32_MAX),
@@ -141,20 +160,17 @@ static const field hello_fields[] = {
     NUMBER(gbx_msg_hello, preload, GBX_PRELOADS_MAX),
     NUMBER(gbx_msg_hello, line, ANY32),
     NUMBER(gbx_msg_hello, column, ANY32),
-    NUMBER(gbx_msg_hello, layer_count, GBX_LAYERS_MAX),
+    SPAN(gbx_msg_hello, user, GBX_NAME_MAX),
+    SPAN(gbx_msg_hello, layout, GBX_NAME_MAX),
+    SPAN(gbx_msg_hello, speculation, GBX_NAME_MAX),
+    SPAN(gbx_msg_hello, time_zones, GBX_NAME_MAX),
+    NUMBER(gbx_msg_hello, layer_count, GBX_LAYERS_MAX), /* that follow */
 };
 
 static const field layer_fields[] = {
     NUMBER(gbx_layer_report, layer, UINT8_MAX),
     NUMBER(gbx_layer_report, stands, 1),
     SPAN(gbx_layer_report, reason, GBX_LAYER_REASON_MAX),
-};
-
-static const field hello_texts[] = {
-    SPAN(gbx_msg_hello, user, GBX_NAME_MAX),
-    SPAN(gbx_msg_hello, layout, GBX_NAME_MAX),
-    SPAN(gbx_msg_hello, speculation, GBX_NAME_MAX),
-    SPAN(gbx_msg_hello, time_zones, GBX_NAME_MAX),
 };
 
 static const field forked_fields[] = {
@@ -177,22 +193,45 @@ static const field loaded_fields[] = {
 };
 
 static const field attack_fields[] = {
+    NUMBER(gbx_msg_attack, worker_id, ANY64),
     NUMBER(gbx_msg_attack, index, ANY32),
     NUMBER(gbx_msg_attack, layers_off, ANY32),
 };
-
-/* Bodies of one value. */
-static const field one_u8[] = {{0, 1, GBX_LIMITED_BYTES, false}};
-static const field one_u32[] = {{0, 4, ANY32, false}};
-static const field one_u64[] = {{0, 8, ANY64, false}};
-static const field one_name[] = {{0, 0, GBX_NAME_MAX, false}};
 
 typedef struct table {
     const field *fields;
     size_t count;
 } table;
 
-#define TABLE(fields) ((table){fields, GBX_COUNTOF(fields)})
+#define TABLE(fields)               \
+    {                               \
+        fields, GBX_COUNTOF(fields) \
+    }
+
+static const table layers = TABLE(layer_fields);
+
+/* By gbx_msg_type; those without fields have no body. */
+static const table tables[] = {
+    [GBX_MSG_LOG] = TABLE(log_fields),
+    [GBX_MSG_WAIT] = TABLE(wait_fields),
+    [GBX_MSG_RESULT] = TABLE(result_fields),
+    [GBX_MSG_ERROR] = TABLE(error_fields),
+    [GBX_MSG_HOSTCALL] = TABLE(hostcall_fields),
+    [GBX_MSG_CANCEL] = TABLE(cancel_fields),
+    [GBX_MSG_LIMITED] = TABLE(limited_fields),
+    [GBX_MSG_CALL] = TABLE(call_fields),
+    [GBX_MSG_ANSWER] = TABLE(answer_fields),
+    [GBX_MSG_CONFIG] = TABLE(config_fields),
+    [GBX_MSG_FORK] = TABLE(fork_fields),
+    [GBX_MSG_LOAD] = TABLE(load_fields),
+    [GBX_MSG_ATTACK] = TABLE(attack_fields),
+    [GBX_MSG_EXPOSE] = TABLE(expose_fields),
+    [GBX_MSG_PRELOAD] = TABLE(preload_fields),
+    [GBX_MSG_HELLO] = TABLE(hello_fields),
+    [GBX_MSG_FORKED] = TABLE(forked_fields),
+    [GBX_MSG_EXITED] = TABLE(exited_fields),
+    [GBX_MSG_LOADED] = TABLE(loaded_fields),
+};
 
 /* Structs and frames have numbers alike. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the protocol says so");
@@ -201,13 +240,12 @@ _Static_assert(sizeof(gbx_header) == GBX_FRAME_HEADER_SIZE, "so does a header");
 /* ---- writing ------------------------------------------------------------------- */
 
 /* Bytes of these fields in a frame; *ret_beyond: those that the sender writes itself. */
-static size_t length_of(table t, const void *msg, size_t *ret_beyond)
+static size_t length_of(const table *t, const void *msg, size_t *ret_beyond)
 {
     size_t len = 0;
 
-    *ret_beyond = 0;
-    for (size_t i = 0; i < t.count; i++) {
-        const field *f = &t.fields[i];
+    for (size_t i = 0; i < t->count; i++) {
+        const field *f = &t->fields[i];
         const gbx_span *span = (const void *)((const char *)msg + f->offset);
 
         if (f->width > 0) {
@@ -222,10 +260,10 @@ static size_t length_of(table t, const void *msg, size_t *ret_beyond)
     return len;
 }
 
-static uint8_t *write_fields(uint8_t *to, table t, const void *msg)
+static uint8_t *write_fields(uint8_t *to, const table *t, const void *msg)
 {
-    for (size_t i = 0; i < t.count; i++) {
-        const field *f = &t.fields[i];
+    for (size_t i = 0; i < t->count; i++) {
+        const field *f = &t->fields[i];
         const void *at = (const char *)msg + f->offset;
         const gbx_span *span = at;
 
@@ -240,35 +278,30 @@ static uint8_t *write_fields(uint8_t *to, table t, const void *msg)
     return to;
 }
 
-/* Append a header whose body has len bytes, of which `beyond` are written by others.
- * Returns where the body begins; NULL: there is no room. */
-static uint8_t *begin_frame(gbx_buf *to, gbx_msg_type type, uint64_t call_id,
-                            size_t len, size_t beyond)
+bool gbx_msg_write(gbx_buf *to, gbx_msg_type type, uint64_t call_id, const void *msg)
 {
-    gbx_header header = {.body_len = (uint32_t)len,
-                         .type = (uint8_t)type,
-                         .call_id = call_id};
+    const gbx_msg_hello *hello = type == GBX_MSG_HELLO ? msg : NULL;
+    size_t layer_count = hello != NULL ? hello->layer_count : 0;
+    gbx_header header = {.type = (uint8_t)type, .call_id = call_id};
+    table none = {0};
+    const table *t = msg != NULL ? &tables[type] : &none;
+    size_t beyond = 0;
+    size_t len = length_of(t, msg, &beyond);
     uint8_t *at;
 
+    for (size_t i = 0; i < layer_count; i++)
+        len += length_of(&layers, &hello->layers[i], &beyond);
     if (len > UINT32_MAX)
         to->failed = true;
+    header.body_len = (uint32_t)len;
     at = gbx_buf_reserve(to, sizeof header + len - beyond);
     if (at == NULL)
-        return NULL;
+        return false;
     to->len += sizeof header + len - beyond;
-    return mempcpy(at, &header, sizeof header);
-}
-
-static bool put(gbx_buf *to, gbx_msg_type type, uint64_t call_id, table t,
-                const void *msg)
-{
-    size_t beyond;
-    size_t len = length_of(t, msg, &beyond);
-    uint8_t *body = begin_frame(to, type, call_id, len, beyond);
-
-    if (body != NULL)
-        (void)write_fields(body, t, msg);
-    return body != NULL;
+    at = write_fields(mempcpy(at, &header, sizeof header), t, msg);
+    for (size_t i = 0; i < layer_count; i++)
+        at = write_fields(at, &layers, &hello->layers[i]);
+    return true;
 }
 
 /* ---- reading ------------------------------------------------------------------- */
@@ -297,18 +330,12 @@ static const uint8_t *take(reader *r, size_t n)
     return at;
 }
 
-/* True if every field fitted and no byte is left over. */
-static bool is_done(const reader *r)
-{
-    return !r->failed && r->left == 0;
-}
-
-/* The first field that does not fit, or is over its maximum, fails the reader. Spans point
+/* The first field that does not fit, or is out of its range, fails the reader. Spans point
  * into the body. */
-static void read_fields(reader *r, table t, size_t given, void *ret)
+static void read_fields(reader *r, const table *t, size_t given, void *ret)
 {
-    for (size_t i = 0; i < t.count; i++) {
-        const field *f = &t.fields[i];
+    for (size_t i = 0; i < t->count; i++) {
+        const field *f = &t->fields[i];
         void *at = (char *)ret + f->offset;
         uint64_t most = f->width == 0 && f->most == GIVEN ? given : f->most;
         size_t width = f->width > 0 ? f->width : sizeof(uint32_t);
@@ -317,7 +344,7 @@ static void read_fields(reader *r, table t, size_t given, void *ret)
 
         if (data != NULL)
             (void)memcpy(&value, data, width);
-        if (value > most)
+        if (value < f->least || value > most)
             r->failed = true;
         if (f->width > 0) {
             (void)memcpy(at, &value, width);
@@ -328,190 +355,29 @@ static void read_fields(reader *r, table t, size_t given, void *ret)
     }
 }
 
-/* Is the body these fields and nothing else? */
-static bool get(gbx_span body, table t, size_t given, void *ret)
+bool gbx_msg_read(gbx_msg_type type, gbx_span body, size_t given, void *ret)
 {
+    gbx_msg_hello *hello = type == GBX_MSG_HELLO ? ret : NULL;
+    const gbx_msg_result *result = type == GBX_MSG_RESULT ? ret : NULL;
+    const gbx_msg_call *call = type == GBX_MSG_CALL ? ret : NULL;
     reader r = {.next = body.data, .left = body.len};
 
-    read_fields(&r, t, given, ret);
-    return is_done(&r);
-}
-
-/* ---- the messages ---------------------------------------------------------------- */
-
-/* gbx_msg_put_NAME() and gbx_msg_get_NAME(), on the channel of a call; is_valid: what no
- * field shows alone; */
-#define CALL_MESSAGE(name, TYPE, is_valid)                                            \
-    bool gbx_msg_put_##name(gbx_buf *to, uint64_t call_id, const gbx_msg_##name *msg) \
-    {                                                                                 \
-        return put(to, GBX_MSG_##TYPE, call_id, TABLE(name##_fields), msg);           \
-    }                                                                                 \
-    bool gbx_msg_get_##name(gbx_span body, gbx_msg_##name *ret)                       \
-    {                                                                                 \
-        return get(body, TABLE(name##_fields), 0, ret) && (is_valid);                 \
-    }
-
-/* and on the control channel of a template. */
-#define CONTROL_MESSAGE(name, TYPE)                                   \
-    bool gbx_msg_put_##name(gbx_buf *to, const gbx_msg_##name *msg)   \
-    {                                                                 \
-        return put(to, GBX_MSG_##TYPE, 0, TABLE(name##_fields), msg); \
-    }                                                                 \
-    bool gbx_msg_get_##name(gbx_span body, gbx_msg_##name *ret)       \
-    {                                                                 \
-        return get(body, TABLE(name##_fields), 0, ret);               \
-    }
-
-CALL_MESSAGE(log, LOG, true)
-CALL_MESSAGE(wait, WAIT, true)
-CALL_MESSAGE(error, ERROR, ret->failure >= GBX_FAILURE_SYNTAX)
-CALL_MESSAGE(answer, ANSWER, ret->id != 0)
-CONTROL_MESSAGE(config, CONFIG)
-CONTROL_MESSAGE(load, LOAD)
-CONTROL_MESSAGE(preload, PRELOAD)
-CONTROL_MESSAGE(forked, FORKED)
-CONTROL_MESSAGE(exited, EXITED)
-CONTROL_MESSAGE(loaded, LOADED)
-
-bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id)
-{
-    return begin_frame(to, type, call_id, 0, 0) != NULL;
-}
-
-bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg)
-{
-    return put(to, GBX_MSG_RESULT, call_id, TABLE(result_fields), msg);
-}
-
-bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret)
-{
-    return get(body, TABLE(result_fields), max_json, ret) &&
-           ret->is_undefined == (ret->json.len == 0);
-}
-
-bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg)
-{
-    return put(to, GBX_MSG_CALL, call_id, TABLE(call_fields), msg);
-}
-
-bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
-{
-    return get(body, TABLE(call_fields), 0, ret) &&
-           (ret->entropy.len == 0 || ret->entropy.len == GBX_ENTROPY_SIZE);
-}
-
-bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg)
-{
-    return put(to, GBX_MSG_HOSTCALL, call_id, TABLE(hostcall_fields), msg);
-}
-
-bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret)
-{
-    return get(body, TABLE(hostcall_fields), max_bytes, ret) && ret->id != 0 &&
-           ret->name.len > 0 && ret->args.len > 0;
-}
-
-bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id)
-{
-    return put(to, GBX_MSG_CANCEL, call_id, TABLE(one_u32), &id);
-}
-
-bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret)
-{
-    return get(body, TABLE(one_u32), 0, ret) && *ret != 0;
-}
-
-bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit)
-{
-    return put(to, GBX_MSG_LIMITED, call_id, TABLE(one_u8), &limit);
-}
-
-bool gbx_msg_get_limited(gbx_span body, uint8_t *ret)
-{
-    return get(body, TABLE(one_u8), 0, ret) && *ret != 0;
-}
-
-bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
-{
-    return put(to, type, 0, TABLE(one_u64), &worker_id);
-}
-
-bool gbx_msg_get_fork(gbx_span body, uint64_t *ret)
-{
-    return get(body, TABLE(one_u64), 0, ret);
-}
-
-bool gbx_msg_put_expose(gbx_buf *to, gbx_span name)
-{
-    return put(to, GBX_MSG_EXPOSE, 0, TABLE(one_name), &name);
-}
-
-bool gbx_msg_get_expose(gbx_span body, gbx_span *ret)
-{
-    return get(body, TABLE(one_name), 0, ret) && ret->len > 0;
-}
-
-bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg)
-{
-    size_t beyond;
-    size_t len = sizeof worker_id + length_of(TABLE(attack_fields), msg, &beyond);
-    uint8_t *at = begin_frame(to, GBX_MSG_ATTACK, 0, len, 0);
-
-    if (at == NULL)
+    read_fields(&r, &tables[type], given, ret);
+    for (size_t i = 0; hello != NULL && !r.failed && i < hello->layer_count; i++)
+        read_fields(&r, &layers, 0, &hello->layers[i]);
+    if (r.failed || r.left > 0)
         return false;
-    at = write_fields(at, TABLE(one_u64), &worker_id);
-    (void)write_fields(at, TABLE(attack_fields), msg);
+    if (call != NULL)
+        return call->entropy.len == 0 || call->entropy.len == GBX_ENTROPY_SIZE;
+    return result == NULL || result->is_undefined == (result->json.len == 0);
+}
+
+bool gbx_msg_hello_version(gbx_span body, uint32_t *ret)
+{
+    if (body.len < sizeof *ret)
+        return false;
+    (void)memcpy(ret, body.data, sizeof *ret);
     return true;
-}
-
-bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret)
-{
-    reader r = {.next = body.data, .left = body.len};
-
-    read_fields(&r, TABLE(one_u64), 0, ret_worker_id);
-    read_fields(&r, TABLE(attack_fields), 0, ret);
-    return is_done(&r);
-}
-
-bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
-{
-    table texts = msg->user.len > 0 ? TABLE(hello_texts) : (table){0};
-    size_t beyond;
-    size_t len =
-        length_of(TABLE(hello_fields), msg, &beyond) + length_of(texts, msg, &beyond);
-    uint8_t *at;
-
-    for (size_t i = 0; i < msg->layer_count; i++)
-        len += length_of(TABLE(layer_fields), &msg->layers[i], &beyond);
-    at = begin_frame(to, GBX_MSG_HELLO, 0, len, 0);
-    if (at == NULL)
-        return false;
-    at = write_fields(at, TABLE(hello_fields), msg);
-    for (size_t i = 0; i < msg->layer_count; i++)
-        at = write_fields(at, TABLE(layer_fields), &msg->layers[i]);
-    (void)write_fields(at, texts, msg);
-    return true;
-}
-
-bool gbx_msg_get_hello_version(gbx_span body, uint32_t *ret)
-{
-    body.len = body.len < sizeof *ret ? body.len : sizeof *ret;
-    return get(body, TABLE(one_u32), 0, ret);
-}
-
-bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
-{
-    reader r = {.next = body.data, .left = body.len};
-
-    read_fields(&r, TABLE(hello_fields), 0, ret);
-    if (r.failed)
-        return false;
-    for (size_t i = 0; i < ret->layer_count; i++)
-        read_fields(&r, TABLE(layer_fields), 0, &ret->layers[i]);
-    ret->user = ret->layout = ret->speculation = ret->time_zones = (gbx_span){0};
-    if (r.left > 0)
-        read_fields(&r, TABLE(hello_texts), 0, ret);
-    return is_done(&r);
 }
 
 bool gbx_header_decode(const uint8_t *data, gbx_header *ret)

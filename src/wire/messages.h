@@ -17,7 +17,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 6u
+#define GBX_WIRE_VERSION 7u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -37,11 +37,10 @@ typedef enum gbx_msg_type {
     /* host -> template, on the control channel */
     GBX_MSG_CONFIG = 32, /* first message */
     GBX_MSG_FORK = 33,
-    GBX_MSG_LOAD = 34,     /* carries a descriptor: a sealed memfd */
-    GBX_MSG_ATTACK = 35,   /* only in attack mode: fork a probe that attacks its seal */
-    GBX_MSG_FORK_NOW = 36, /* in a hurry: READY without a proof */
-    GBX_MSG_EXPOSE = 37,   /* one more function of the host */
-    GBX_MSG_PRELOAD = 38,  /* carries a descriptor; between CONFIG and HELLO */
+    GBX_MSG_LOAD = 34,    /* carries a descriptor: a sealed memfd */
+    GBX_MSG_ATTACK = 35,  /* only in attack mode: fork a probe that attacks its seal */
+    GBX_MSG_EXPOSE = 37,  /* one more function of the host */
+    GBX_MSG_PRELOAD = 38, /* carries a descriptor; between CONFIG and HELLO */
     /* template -> host */
     GBX_MSG_HELLO = 48,  /* answer to CONFIG */
     GBX_MSG_FORKED = 49, /* carries two descriptors: channel, pidfd */
@@ -119,8 +118,16 @@ typedef struct gbx_msg_hostcall {
     gbx_span bytes; /* bytes next to args, of any kind; may be empty */
 } gbx_msg_hostcall;
 
+typedef struct gbx_msg_cancel {
+    uint32_t id;
+} gbx_msg_cancel;
+
 /* Which limit held back a call of the host. */
 enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
+
+typedef struct gbx_msg_limited {
+    uint8_t limit;
+} gbx_msg_limited;
 
 #define GBX_NAME_MAX     256u
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
@@ -229,13 +236,18 @@ typedef struct gbx_msg_hello {
     uint32_t preload;  /* 1 + the index of the preload that failed; 0: none did */
     uint32_t line;     /* where in it, from 1; 0: unknown */
     uint32_t column;
-    uint32_t layer_count;
-    gbx_layer_report layers[GBX_LAYERS_MAX];
     gbx_span user;        /* these four for people, all or none: who the template is, */
     gbx_span layout;      /* whether its address layout is random, */
     gbx_span speculation; /* what of the processor's speculation is off, */
     gbx_span time_zones;  /* which version of the time zones it has */
+    uint32_t layer_count;
+    gbx_layer_report layers[GBX_LAYERS_MAX];
 } gbx_msg_hello;
+
+typedef struct gbx_msg_fork {
+    uint64_t worker_id;
+    uint8_t hurries; /* a call waits: READY without a proof */
+} gbx_msg_fork;
 
 typedef struct gbx_msg_forked {
     uint64_t worker_id;
@@ -261,6 +273,11 @@ typedef struct gbx_msg_preload {
     gbx_span name;
 } gbx_msg_preload;
 
+/* The name of one more function of the host. */
+typedef struct gbx_msg_expose {
+    gbx_span name;
+} gbx_msg_expose;
+
 typedef struct gbx_msg_loaded {
     uint8_t ok;
     uint32_t line; /* of the fault; 0: unknown */
@@ -269,61 +286,55 @@ typedef struct gbx_msg_loaded {
 } gbx_msg_loaded;
 
 typedef struct gbx_msg_attack {
+    uint64_t worker_id;
     uint32_t index;      /* in the attack table */
     uint32_t layers_off; /* gbx_layer bits */
 } gbx_msg_attack;
 
-/* ---- encoders: false if the buffer's ceiling or memory is reached -------- */
+/* ---- writing and reading ------------------------------------------------- */
 
-bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
-bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg);
-bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg);
-/* A RESULT without the bytes of json, which the sender writes itself. */
-bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
-bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
-bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg);
-bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id);
-bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit);
-bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg);
-/* A CALL without the bytes of input, which the sender appends itself, so that a large
- * input is never copied. */
-bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg);
-bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg);
-/* type is FORK or FORK_NOW, which have one body. */
-bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id);
-bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg);
-bool gbx_msg_put_expose(gbx_buf *to, gbx_span name);
-bool gbx_msg_put_preload(gbx_buf *to, const gbx_msg_preload *msg);
-bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg);
-bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg);
-bool gbx_msg_put_forked(gbx_buf *to, const gbx_msg_forked *msg);
-bool gbx_msg_put_exited(gbx_buf *to, const gbx_msg_exited *msg);
-bool gbx_msg_put_loaded(gbx_buf *to, const gbx_msg_loaded *msg);
+/* The type of the message that msg points to. */
+/* clang-format off */
+#define GBX_MSG_TYPE_OF(msg) \
+    _Generic(*(msg), \
+        gbx_msg_log: GBX_MSG_LOG, \
+        gbx_msg_wait: GBX_MSG_WAIT, \
+        gbx_msg_result: GBX_MSG_RESULT, \
+        gbx_msg_error: GBX_MSG_ERROR, \
+        gbx_msg_hostcall: GBX_MSG_HOSTCALL, \
+        gbx_msg_cancel: GBX_MSG_CANCEL, \
+        gbx_msg_limited: GBX_MSG_LIMITED, \
+        gbx_msg_call: GBX_MSG_CALL, \
+        gbx_msg_answer: GBX_MSG_ANSWER, \
+        gbx_msg_config: GBX_MSG_CONFIG, \
+        gbx_msg_fork: GBX_MSG_FORK, \
+        gbx_msg_load: GBX_MSG_LOAD, \
+        gbx_msg_attack: GBX_MSG_ATTACK, \
+        gbx_msg_expose: GBX_MSG_EXPOSE, \
+        gbx_msg_preload: GBX_MSG_PRELOAD, \
+        gbx_msg_hello: GBX_MSG_HELLO, \
+        gbx_msg_forked: GBX_MSG_FORKED, \
+        gbx_msg_exited: GBX_MSG_EXITED, \
+        gbx_msg_loaded: GBX_MSG_LOADED)
+/* clang-format on */
 
-/* ---- decoders: false if body is not exactly one such message; *ret is then
- * unusable ---------------------------------------------------------------- */
+/* Append a frame; false if the buffer's ceiling or memory is reached. The sender appends
+ * the json of a RESULT and the input of a CALL itself, so that they are never copied.
+ * call_id is 0 on the control channel. */
+#define gbx_msg_put(to, call_id, msg) \
+    gbx_msg_write(to, GBX_MSG_TYPE_OF(msg), call_id, msg)
 
-bool gbx_msg_get_log(gbx_span body, gbx_msg_log *ret);
-bool gbx_msg_get_wait(gbx_span body, gbx_msg_wait *ret);
-bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret);
-bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret);
-/* max_bytes bounds args and bytes, each. */
-bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret);
-bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret);
-bool gbx_msg_get_limited(gbx_span body, uint8_t *ret);
-bool gbx_msg_get_answer(gbx_span body, gbx_msg_answer *ret);
-bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret);
-bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret);
-bool gbx_msg_get_fork(gbx_span body, uint64_t *ret);
-bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret);
-bool gbx_msg_get_expose(gbx_span body, gbx_span *ret);
-bool gbx_msg_get_preload(gbx_span body, gbx_msg_preload *ret);
-bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret);
+/* False if body is not exactly one such message; *ret is then unusable. given bounds the
+ * json of a RESULT, and args and bytes of a HOSTCALL, each. */
+#define gbx_msg_get(body, ret) gbx_msg_get_within(body, 0, ret)
+#define gbx_msg_get_within(body, given, ret) \
+    gbx_msg_read(GBX_MSG_TYPE_OF(ret), body, given, ret)
+
+/* What the macros call. msg may be NULL: a frame without a body. */
+bool gbx_msg_write(gbx_buf *to, gbx_msg_type type, uint64_t call_id, const void *msg);
+bool gbx_msg_read(gbx_msg_type type, gbx_span body, size_t given, void *ret);
+
 /* The version that a HELLO begins with, in every version. */
-bool gbx_msg_get_hello_version(gbx_span body, uint32_t *ret);
-bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret);
-bool gbx_msg_get_forked(gbx_span body, gbx_msg_forked *ret);
-bool gbx_msg_get_exited(gbx_span body, gbx_msg_exited *ret);
-bool gbx_msg_get_loaded(gbx_span body, gbx_msg_loaded *ret);
+bool gbx_msg_hello_version(gbx_span body, uint32_t *ret);
 
 #endif

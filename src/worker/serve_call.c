@@ -84,7 +84,7 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
     session *s = user;
 
     s->out.ceiling = s->out.len + msg->args.len + msg->bytes.len + GBX_KIB(4);
-    if (!gbx_msg_put_hostcall(&s->out, s->call_id, msg))
+    if (!gbx_msg_put(&s->out, s->call_id, msg))
         abort();
     if (++s->gathered >= s->enough || s->out.len >= GATHERED_MAX)
         send_requests(s);
@@ -95,7 +95,7 @@ static void on_cancel(void *user, uint32_t id)
     session *s = user;
 
     s->out.ceiling = s->out.len + GBX_KIB(4);
-    if (!gbx_msg_put_cancel(&s->out, s->call_id, id))
+    if (!gbx_msg_put(&s->out, s->call_id, &(gbx_msg_cancel){id}))
         abort();
 }
 
@@ -104,7 +104,7 @@ static void on_limited(void *user, uint8_t limit)
     session *s = user;
 
     s->out.ceiling = s->out.len + GBX_KIB(4);
-    if (!gbx_msg_put_limited(&s->out, s->call_id, limit))
+    if (!gbx_msg_put(&s->out, s->call_id, &(gbx_msg_limited){limit}))
         abort();
 }
 
@@ -114,7 +114,7 @@ static void on_log(void *user, const gbx_msg_log *line)
     gbx_buf buf = {.ceiling = line->text.len + 64};
 
     send_requests(s);
-    (void)gbx_msg_put_log(&buf, s->call_id, line);
+    (void)gbx_msg_put(&buf, s->call_id, line);
     send_buf(&buf);
     gbx_buf_cleanup(&buf);
 }
@@ -161,7 +161,7 @@ static void take_answer(const session *s, const gbx_header *header, ahead *a)
     if (body == NULL)
         abort(); /* after REFUSED, as above */
     if (!read_ahead(a, body, header->body_len) ||
-        !gbx_msg_get_answer((gbx_span){body, header->body_len}, &answer))
+        !gbx_msg_get(((gbx_span){body, header->body_len}), &answer))
         leave(2);
     gbx_realm_answer(s->realm, &answer);
     if (body != small)
@@ -178,7 +178,7 @@ static void on_wait(void *user, uint32_t ms)
 
     a.start = a.end = 0;
     s->out.ceiling = s->out.len + 64;
-    (void)gbx_msg_put_wait(&s->out, s->call_id, &wait);
+    (void)gbx_msg_put(&s->out, s->call_id, &wait);
     send_buf(&s->out);
     s->gathered = 0;
     s->enough = GATHERED_FIRST;
@@ -212,7 +212,7 @@ static void send_error(const session *s, const gbx_msg_error *error)
     static uint8_t room[GBX_KIB(64)];
     gbx_buf buf = {.data = room, .capacity = sizeof room, .ceiling = sizeof room};
 
-    (void)gbx_msg_put_error(&buf, s->call_id, error);
+    (void)gbx_msg_put(&buf, s->call_id, error);
     send_buf(&buf);
 }
 
@@ -259,7 +259,7 @@ static void send_result(const session *s, const gbx_msg_result *result)
 {
     gbx_buf buf = {.ceiling = ONE_WRITE_MAX + 64};
 
-    (void)gbx_msg_put_result_head(&buf, s->call_id, result);
+    (void)gbx_msg_put(&buf, s->call_id, result);
     if (result->json.len <= ONE_WRITE_MAX) {
         (void)gbx_buf_append(&buf, result->json.data, result->json.len);
         send_buf(&buf);
@@ -307,7 +307,7 @@ static void serve(gbx_realm *realm, session *s)
         leave(0);
     s->call_id = header.call_id;
     body = read_call(s, &header);
-    if (!gbx_msg_get_call((gbx_span){body, header.body_len}, &call))
+    if (!gbx_msg_get(((gbx_span){body, header.body_len}), &call))
         leave(3);
     lower_memory(s, call.memory_bytes);
     gbx_realm_limit_memory(memory_left(s, &call, header.body_len));

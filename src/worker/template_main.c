@@ -131,7 +131,7 @@ static bool read_one(int control, gbx_realm_preload *ret)
     ok = body != NULL && fd >= 0 && header.type == GBX_MSG_PRELOAD &&
          header.body_len <= GBX_NAME_MAX + 64 &&
          gbx_channel_read(control, body, header.body_len) &&
-         gbx_msg_get_preload((gbx_span){body, header.body_len}, &msg) &&
+         gbx_msg_get(((gbx_span){body, header.body_len}), &msg) &&
          msg.size <= GBX_PRELOAD_MAX;
     if (ok && msg.size > 0) {
         data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -175,7 +175,7 @@ static void gbx_preloads_begin(void *user, size_t index)
     (void)sigaddset(&prof, SIGPROF);
     (void)sigprocmask(SIG_BLOCK, &prof, NULL);
     last_word.hello.len = 0;
-    (void)gbx_msg_put_hello(&last_word.hello, &hello);
+    (void)gbx_msg_put(&last_word.hello, 0, &hello);
     (void)sigprocmask(SIG_UNBLOCK, &prof, NULL);
 }
 
@@ -303,7 +303,7 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
                                               .stands = state->stands,
                                               .reason = text_span(state->reason)};
     }
-    (void)gbx_msg_put_hello(&buf, hello);
+    (void)gbx_msg_put(&buf, 0, hello);
     return send_all(t, &buf);
 }
 
@@ -346,7 +346,7 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     }
     if (pidfd < 0)
         forked.error = (uint32_t)(errno != 0 ? errno : EAGAIN);
-    (void)gbx_msg_put_forked(&buf, &forked);
+    (void)gbx_msg_put(&buf, 0, &forked);
     if (pidfd >= 0) {
         int fds[2] = {pair[0], pidfd};
 
@@ -395,7 +395,7 @@ static bool load(template *t, gbx_span body, int fd)
     gbx_buf buf = {.ceiling = GBX_KIB(16)};
     void *data = NULL;
 
-    if (!gbx_msg_get_load(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
+    if (!gbx_msg_get(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
         return false;
     if (msg.size > 0)
         data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -423,22 +423,22 @@ static bool load(template *t, gbx_span body, int fd)
     loaded.line = fault.line;
     loaded.column = fault.column;
     loaded.message = text_span(fault.message);
-    (void)gbx_msg_put_loaded(&buf, &loaded);
+    (void)gbx_msg_put(&buf, 0, &loaded);
     return send_all(t, &buf);
 }
 
 static bool expose(template *t, gbx_span body)
 {
     gbx_msg_loaded loaded = {0};
-    gbx_span name;
+    gbx_msg_expose msg;
     gbx_buf buf = {.ceiling = GBX_KIB(1)};
 
-    if (!gbx_msg_get_expose(body, &name))
+    if (!gbx_msg_get(body, &msg))
         return false;
-    loaded.ok = gbx_realm_expose(t->realm, name);
+    loaded.ok = gbx_realm_expose(t->realm, msg.name);
     if (!loaded.ok)
         loaded.message = text_span("the name is taken");
-    (void)gbx_msg_put_loaded(&buf, &loaded);
+    (void)gbx_msg_put(&buf, 0, &loaded);
     return send_all(t, &buf);
 }
 
@@ -448,7 +448,7 @@ static bool serve_one(template *t)
     uint8_t body[GBX_KIB(4)];
     gbx_span span = {.data = body};
     gbx_msg_attack msg;
-    uint64_t worker_id;
+    gbx_msg_fork fork;
     gbx_header header;
     bool served = false;
     int fd;
@@ -459,14 +459,13 @@ static bool serve_one(template *t)
     if (header.body_len <= sizeof body &&
         gbx_channel_read(t->control, body, header.body_len)) {
         if (header.type == GBX_MSG_FORK && !t->config.attack_mode)
-            served = gbx_msg_get_fork(span, &worker_id) &&
-                     fork_child(t, worker_id, GBX_SESSION_PROVES, NULL);
-        else if (header.type == GBX_MSG_FORK_NOW && !t->config.attack_mode)
-            served = gbx_msg_get_fork(span, &worker_id) &&
-                     fork_child(t, worker_id, GBX_SESSION_HURRIES, NULL);
+            served = gbx_msg_get(span, &fork) &&
+                     fork_child(t, fork.worker_id,
+                                fork.hurries ? GBX_SESSION_HURRIES : GBX_SESSION_PROVES,
+                                NULL);
         else if (header.type == GBX_MSG_ATTACK && t->config.attack_mode)
-            served = gbx_msg_get_attack(span, &worker_id, &msg) &&
-                     fork_child(t, worker_id, GBX_SESSION_PROVES, &msg);
+            served = gbx_msg_get(span, &msg) &&
+                     fork_child(t, msg.worker_id, GBX_SESSION_PROVES, &msg);
         else if (header.type == GBX_MSG_LOAD && !t->config.attack_mode)
             served = load(t, span, fd);
         else if (header.type == GBX_MSG_EXPOSE && !t->config.attack_mode)
@@ -487,7 +486,7 @@ static bool report_exits(template *t)
 
     (void)!read(t->signals, &info, sizeof info);
     while (gbx_children_reap(&t->children, &exited))
-        (void)gbx_msg_put_exited(&buf, &exited);
+        (void)gbx_msg_put(&buf, 0, &exited);
     return buf.len == 0 || send_all(t, &buf);
 }
 
@@ -518,7 +517,7 @@ static bool read_config(template *t)
         return false;
     body = malloc((size_t)header.body_len + 1);
     return body != NULL && gbx_channel_read(t->control, body, header.body_len) &&
-           gbx_msg_get_config((gbx_span){body, header.body_len}, &t->config) &&
+           gbx_msg_get(((gbx_span){body, header.body_len}), &t->config) &&
            t->config.version == GBX_WIRE_VERSION &&
            (t->config.layers_off == 0 || t->config.attack_mode);
 }

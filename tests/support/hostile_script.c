@@ -155,7 +155,7 @@ static void put_result(script *s, gbx_span json, uint8_t is_undefined)
 {
     gbx_msg_result msg = {.is_undefined = is_undefined, .json = json};
 
-    (void)gbx_msg_put_result_head(&s->last, s->id, &msg);
+    (void)gbx_msg_put(&s->last, s->id, &msg);
     (void)gbx_buf_append(&s->last, json.data, json.len);
     emit(s);
 }
@@ -240,16 +240,16 @@ static void send_message(script *s, message_kind kind, uint64_t number, gbx_span
     case OOM:
         error.failure = GBX_FAILURE_THROWN;
         error.is_out_of_memory = 1;
-        (void)gbx_msg_put_error(&s->last, s->id, &error);
+        (void)gbx_msg_put(&s->last, s->id, &error);
         break;
     case HINT: error = hinted(number, text); /* fall through */
-    case ERROR: (void)gbx_msg_put_error(&s->last, s->id, &error); break;
-    case LOG: (void)gbx_msg_put_log(&s->last, s->id, &log); break;
-    case WAIT: (void)gbx_msg_put_wait(&s->last, s->id, &wait); break;
-    case REFUSED: (void)gbx_msg_put_empty(&s->last, GBX_MSG_REFUSED, s->id); break;
-    case READY: (void)gbx_msg_put_empty(&s->last, GBX_MSG_READY, s->id); break;
+    case ERROR: (void)gbx_msg_put(&s->last, s->id, &error); break;
+    case LOG: (void)gbx_msg_put(&s->last, s->id, &log); break;
+    case WAIT: (void)gbx_msg_put(&s->last, s->id, &wait); break;
+    case REFUSED: (void)gbx_msg_write(&s->last, GBX_MSG_REFUSED, s->id, NULL); break;
+    case READY: (void)gbx_msg_write(&s->last, GBX_MSG_READY, s->id, NULL); break;
     case FRAME:
-        (void)gbx_msg_put_empty(&s->last, (gbx_msg_type)number, s->id);
+        (void)gbx_msg_write(&s->last, (gbx_msg_type)number, s->id, NULL);
         (void)gbx_buf_append(&s->last, text.data, text.len);
         if (s->length < 0)
             s->length = (int64_t)(s->last.len - GBX_FRAME_HEADER_SIZE);
@@ -408,7 +408,7 @@ static size_t size_of_fixed(void)
     size_t len;
 
     gbx_buf_init(&buf, 1024);
-    (void)gbx_msg_put_call_head(&buf, 0, &empty);
+    (void)gbx_msg_put(&buf, 0, &empty);
     len = buf.len - GBX_FRAME_HEADER_SIZE - 3 * sizeof(uint32_t);
     gbx_buf_cleanup(&buf);
     return len;

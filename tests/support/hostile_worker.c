@@ -145,7 +145,7 @@ static void say_hello(void)
     if (hostile_plan_has("hello-layers"))
         hello.layer_count = (uint32_t)hostile_plan_number("hello-layers", 0);
     gbx_buf_init(&buf, GBX_KIB(64));
-    (void)gbx_msg_put_hello(&buf, &hello);
+    (void)gbx_msg_put(&buf, 0, &hello);
     if (hostile_plan_has("hello-garbage"))
         memset(buf.data, 0xa5, buf.len);
     if (hostile_plan_has("hello-length"))
@@ -184,7 +184,7 @@ static void say_exited(uint64_t worker_id, int status, const struct rusage *usag
     if (hostile_plan_has("exited-lies"))
         exited.cpu_us = exited.max_rss_kib = UINT64_MAX;
     gbx_buf_init(&buf, 256);
-    (void)gbx_msg_put_exited(&buf, &exited);
+    (void)gbx_msg_put(&buf, 0, &exited);
     if (hostile_plan_has("exited-twice"))
         put_all(buf.data, buf.len);
     put_buf(&buf);
@@ -195,7 +195,7 @@ static void say_empty(gbx_msg_type type)
     gbx_buf buf;
 
     gbx_buf_init(&buf, 64);
-    (void)gbx_msg_put_empty(&buf, type, 0);
+    (void)gbx_msg_write(&buf, type, 0, NULL);
     put_buf(&buf);
 }
 
@@ -215,7 +215,7 @@ static void say_more(void)
 
         for (int i = 0; i < 20; i++) {
             gbx_buf_init(&buf, 64);
-            (void)gbx_msg_put_exited(&buf, &exited);
+            (void)gbx_msg_put(&buf, 0, &exited);
             put_fds(&buf, fds, 2);
         }
     }
@@ -234,7 +234,7 @@ static _Noreturn void be_worker(int channel, uint64_t worker_id)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     hostile_plan_step("start", worker_id);
     gbx_buf_init(&buf, 64);
-    (void)gbx_msg_put_empty(&buf, GBX_MSG_READY, hostile_plan_number("ready-id", 0));
+    (void)gbx_msg_write(&buf, GBX_MSG_READY, hostile_plan_number("ready-id", 0), NULL);
     if (hostile_plan_has("ready-type"))
         buf.data[4] = (uint8_t)hostile_plan_number("ready-type", 0);
     if (hostile_plan_has("ready-reserved"))
@@ -274,7 +274,7 @@ static void say_forked(uint64_t worker_id, int host_end, int pidfd)
     }
     for (int i = hostile_plan_has("forked-twice") ? 2 : 1; i > 0; i--) {
         gbx_buf_init(&buf, 64);
-        (void)gbx_msg_put_forked(&buf, &msg);
+        (void)gbx_msg_put(&buf, 0, &msg);
         put_fds(&buf, fds, count);
     }
     if (null_fd >= 0)
@@ -289,7 +289,7 @@ static void say_fork_failed(uint64_t worker_id)
     gbx_buf buf;
 
     gbx_buf_init(&buf, 64);
-    (void)gbx_msg_put_forked(&buf, &msg);
+    (void)gbx_msg_put(&buf, 0, &msg);
     put_buf(&buf);
 }
 
@@ -356,7 +356,7 @@ static bool is_too_large(const char *directive, gbx_span body)
 {
     gbx_msg_load msg;
 
-    return hostile_plan_has(directive) && gbx_msg_get_load(body, &msg) &&
+    return hostile_plan_has(directive) && gbx_msg_get(body, &msg) &&
            msg.size > hostile_plan_number(directive, 0);
 }
 
@@ -375,7 +375,7 @@ static void load(gbx_span body)
 
     hostile_plan_step("load", 0);
     gbx_buf_init(&buf, 256);
-    (void)gbx_msg_put_loaded(&buf, &loaded);
+    (void)gbx_msg_put(&buf, 0, &loaded);
     put_buf(&buf);
 }
 
@@ -409,7 +409,7 @@ static int serve(void)
     hostile_plan_step("hello", 0);
     say_more();
     while (poll(fds, 2, -1) > 0 || errno == EINTR) {
-        uint64_t worker_id;
+        gbx_msg_fork fork;
 
         if (fds[1].revents != 0)
             reap(fds[1].fd);
@@ -419,8 +419,8 @@ static int serve(void)
             return 0;
         if (header.type == GBX_MSG_LOAD || header.type == GBX_MSG_EXPOSE)
             load((gbx_span){body, header.body_len});
-        else if (gbx_msg_get_fork((gbx_span){body, header.body_len}, &worker_id))
-            fork_worker(worker_id);
+        else if (gbx_msg_get(((gbx_span){body, header.body_len}), &fork))
+            fork_worker(fork.worker_id);
     }
     return 0;
 }

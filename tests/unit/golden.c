@@ -11,47 +11,49 @@
         (const uint8_t *)(s), sizeof(s) - 1 \
     }
 
-/* The functions of a golden: get reads body into msg, put writes msg to `to`, and what
- * follows is what msg is. */
-#define GOLDEN(name, type, get, put, ...)                              \
-    static bool name##_decode(gbx_span body)                           \
-    {                                                                  \
-        type msg;                                                      \
-                                                                       \
-        return get;                                                    \
-    }                                                                  \
-    static bool name##_encode(gbx_buf *to)                             \
-    {                                                                  \
-        type msg = __VA_ARGS__;                                        \
-                                                                       \
-        return put;                                                    \
-    }                                                                  \
-    static bool name##_recode(gbx_span body, gbx_buf *to)              \
-    {                                                                  \
-        type msg;                                                      \
-                                                                       \
-        memset(&msg, 0xA5, sizeof msg); /* a field left out is seen */ \
-        return get && put;                                             \
+/* The functions of a golden; what follows the name is what the message is. `rest`: the span
+ * that its sender appends itself. */
+#define GOLDEN_BESIDE(name, rest, ...)                                           \
+    static bool name##_put(gbx_buf *to, const gbx_msg_##name *msg)               \
+    {                                                                            \
+        gbx_span beside = rest;                                                  \
+                                                                                 \
+        return gbx_msg_put(to, golden_of(GBX_MSG_TYPE_OF(msg))->call_id, msg) && \
+               gbx_buf_append(to, beside.data, beside.len);                      \
+    }                                                                            \
+    static bool name##_decode(gbx_span body)                                     \
+    {                                                                            \
+        gbx_msg_##name msg;                                                      \
+                                                                                 \
+        return gbx_msg_get_within(body, GOLDEN_OUTPUT_MAX, &msg);                \
+    }                                                                            \
+    static bool name##_encode(gbx_buf *to)                                       \
+    {                                                                            \
+        gbx_msg_##name msg = __VA_ARGS__;                                        \
+                                                                                 \
+        return name##_put(to, &msg);                                             \
+    }                                                                            \
+    static bool name##_recode(gbx_span body, gbx_buf *to)                        \
+    {                                                                            \
+        gbx_msg_##name msg;                                                      \
+                                                                                 \
+        memset(&msg, 0xA5, sizeof msg); /* a field left out is seen */           \
+        return gbx_msg_get_within(body, GOLDEN_OUTPUT_MAX, &msg) &&              \
+               name##_put(to, &msg);                                             \
     }
 
-typedef struct worker_attack {
-    uint64_t worker_id;
-    gbx_msg_attack attack;
-} worker_attack;
+#define GOLDEN(name, ...) GOLDEN_BESIDE(name, ((gbx_span){0}), __VA_ARGS__)
 
 /* level warn, not cut, "hi" */
 static const uint8_t log_body[] = {
     3, 0,                 /* level, cut */
     2, 0, 0, 0, 'h', 'i', /* text */
 };
-GOLDEN(log, gbx_msg_log, gbx_msg_get_log(body, &msg),
-       gbx_msg_put_log(to, GOLDEN_CALL_ID, &msg),
-       {.level = GBX_LOG_WARN, .text = TEXT("hi")})
+GOLDEN(log, {.level = GBX_LOG_WARN, .text = TEXT("hi")})
 
 /* 1,000 ms */
 static const uint8_t wait_body[] = {0xE8, 0x03, 0, 0};
-GOLDEN(wait, gbx_msg_wait, gbx_msg_get_wait(body, &msg),
-       gbx_msg_put_wait(to, GOLDEN_CALL_ID, &msg), {.ms = 1000})
+GOLDEN(wait, {.ms = 1000})
 
 /* the value [1] */
 static const uint8_t result_body[] = {
@@ -61,10 +63,9 @@ static const uint8_t result_body[] = {
     1, 0, 0, 0, 'f',              /* field */
     3, 0, 0, 0, '[', '1', ']',    /* json */
 };
-GOLDEN(result, gbx_msg_result, gbx_msg_get_result(body, GOLDEN_OUTPUT_MAX, &msg),
-       (gbx_msg_put_result_head(to, GOLDEN_CALL_ID, &msg) &&
-        gbx_buf_append(to, msg.json.data, msg.json.len)),
-       {.hint = 3, .start = 4, .end = 9, .field = TEXT("f"), .json = TEXT("[1]")})
+GOLDEN_BESIDE(
+    result, msg->json,
+    {.hint = 3, .start = 4, .end = 9, .field = TEXT("f"), .json = TEXT("[1]")})
 
 /* thrown, by the code, at 2:5, "E: m" with a stack of "s" */
 static const uint8_t error_body[] = {
@@ -78,17 +79,15 @@ static const uint8_t error_body[] = {
     1, 0, 0, 0, 'm', /* message */
     1, 0, 0, 0, 's', /* stack */
 };
-GOLDEN(error, gbx_msg_error, gbx_msg_get_error(body, &msg),
-       gbx_msg_put_error(to, GOLDEN_CALL_ID, &msg),
-       {.failure = GBX_FAILURE_THROWN,
-        .line = 2,
-        .column = 5,
-        .hint = 6,
-        .hint_start = 7,
-        .hint_end = 8,
-        .name = TEXT("E"),
-        .message = TEXT("m"),
-        .stack = TEXT("s")})
+GOLDEN(error, {.failure = GBX_FAILURE_THROWN,
+               .line = 2,
+               .column = 5,
+               .hint = 6,
+               .hint_start = 7,
+               .hint_end = 8,
+               .name = TEXT("E"),
+               .message = TEXT("m"),
+               .stack = TEXT("s")})
 
 /* number 7: a.b(1), with two bytes beside */
 static const uint8_t hostcall_body[] = {
@@ -97,17 +96,14 @@ static const uint8_t hostcall_body[] = {
     3, 0, 0, 0, '[', '1', ']', /* arguments */
     2, 0, 0, 0, 0,   255,      /* bytes */
 };
-GOLDEN(hostcall, gbx_msg_hostcall, gbx_msg_get_hostcall(body, GOLDEN_OUTPUT_MAX, &msg),
-       gbx_msg_put_hostcall(to, GOLDEN_CALL_ID, &msg),
+GOLDEN(hostcall,
        {.id = 7, .name = TEXT("a.b"), .args = TEXT("[1]"), .bytes = TEXT("\0\377")})
 
 static const uint8_t cancel_body[] = {7, 0, 0, 0};
-GOLDEN(cancel, uint32_t, gbx_msg_get_cancel(body, &msg),
-       gbx_msg_put_cancel(to, GOLDEN_CALL_ID, msg), 7)
+GOLDEN(cancel, {.id = 7})
 
 static const uint8_t limited_body[] = {GBX_LIMITED_BYTES};
-GOLDEN(limited, uint8_t, gbx_msg_get_limited(body, &msg),
-       gbx_msg_put_limited(to, GOLDEN_CALL_ID, msg), GBX_LIMITED_BYTES)
+GOLDEN(limited, {.limit = GBX_LIMITED_BYTES})
 
 /* number 7 failed: E: m (C) */
 static const uint8_t answer_body[] = {
@@ -119,13 +115,11 @@ static const uint8_t answer_body[] = {
     1, 0, 0, 0, 'm', /* message */
     1, 0, 0, 0, 'C', /* code */
 };
-GOLDEN(answer, gbx_msg_answer, gbx_msg_get_answer(body, &msg),
-       gbx_msg_put_answer(to, GOLDEN_CALL_ID, &msg),
-       {.id = 7,
-        .is_error = 1,
-        .name = TEXT("E"),
-        .message = TEXT("m"),
-        .code = TEXT("C")})
+GOLDEN(answer, {.id = 7,
+                .is_error = 1,
+                .name = TEXT("E"),
+                .message = TEXT("m"),
+                .code = TEXT("C")})
 
 static const uint8_t call_body[] = {
     2,    11, /* form body; console, timers, has input */
@@ -148,31 +142,29 @@ static const uint8_t call_body[] = {
     2,    0,    0,    0,    '{',  '}',              /* bindings */
     4,    0,    0,    0,    'n',  'u',  'l',  'l',  /* input */
 };
-GOLDEN(call, gbx_msg_call, gbx_msg_get_call(body, &msg),
-       (gbx_msg_put_call_head(to, GOLDEN_CALL_ID, &msg) &&
-        gbx_buf_append(to, msg.input.data, msg.input.len)),
-       {.form = GBX_FORM_BODY,
-        .flags = 11,
-        .seed = UINT64_C(0x0807060504030201),
-        .now_ms = -1,
-        .memory_bytes = UINT64_C(128) << 20,
-        .output_bytes = 1 << 20,
-        .log_bytes = 10 << 20,
-        .first_line = 3,
-        .first_column = 7,
-        .capabilities = 4,
-        .host_calls = 100,
-        .host_calls_at_once = 8,
-        .host_out_bytes = 65536,
-        .withheld = TEXT("f"),
-        .env = TEXT("{}"),
-        .dataset = TEXT("d"),
-        .code = TEXT("c"),
-        .bindings = TEXT("{}"),
-        .input = TEXT("null")})
+GOLDEN_BESIDE(call, msg->input,
+              {.form = GBX_FORM_BODY,
+               .flags = 11,
+               .seed = UINT64_C(0x0807060504030201),
+               .now_ms = -1,
+               .memory_bytes = UINT64_C(128) << 20,
+               .output_bytes = 1 << 20,
+               .log_bytes = 10 << 20,
+               .first_line = 3,
+               .first_column = 7,
+               .capabilities = 4,
+               .host_calls = 100,
+               .host_calls_at_once = 8,
+               .host_out_bytes = 65536,
+               .withheld = TEXT("f"),
+               .env = TEXT("{}"),
+               .dataset = TEXT("d"),
+               .code = TEXT("c"),
+               .bindings = TEXT("{}"),
+               .input = TEXT("null")})
 
 static const uint8_t config_body[] = {
-    6, 0, 0, 0,               /* version */
+    7, 0, 0, 0,               /* version */
     1, 0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                        /* huge pages */
     3, 0, 0, 0,               /* capabilities */
@@ -183,54 +175,49 @@ static const uint8_t config_body[] = {
     1, 0, 0, 0,               /* preloads */
     1, 0, 0, 0, 'f',          /* functions */
 };
-GOLDEN(config, gbx_msg_config, gbx_msg_get_config(body, &msg),
-       gbx_msg_put_config(to, &msg),
-       {.version = GBX_WIRE_VERSION,
-        .globals = GBX_GLOBALS_MINIMAL,
-        .warm = 1,
-        .huge_pages = 8,
-        .capabilities = 3,
-        .flags = GBX_CONFIG_GUARD_SPECULATION,
-        .memory_bytes = UINT64_C(128) << 20,
-        .cpu_s = 7,
-        .preloads = 1,
-        .functions = TEXT("f")})
+GOLDEN(config, {.version = GBX_WIRE_VERSION,
+                .globals = GBX_GLOBALS_MINIMAL,
+                .warm = 1,
+                .huge_pages = 8,
+                .capabilities = 3,
+                .flags = GBX_CONFIG_GUARD_SPECULATION,
+                .memory_bytes = UINT64_C(128) << 20,
+                .cpu_s = 7,
+                .preloads = 1,
+                .functions = TEXT("f")})
 
-static const uint8_t fork_body[] = {9, 0, 0, 0, 0, 0, 0, 1};
-GOLDEN(fork, uint64_t, gbx_msg_get_fork(body, &msg),
-       gbx_msg_put_fork(to, GBX_MSG_FORK, msg), UINT64_C(0x0100000000000009))
+static const uint8_t fork_body[] = {
+    9, 0, 0, 0, 0, 0, 0, 1, /* worker */
+    1,                      /* in a hurry */
+};
+GOLDEN(fork, {.worker_id = UINT64_C(0x0100000000000009), .hurries = 1})
 
 static const uint8_t load_body[] = {
     5,    0, 0, 0, 1,   0,   0,   0, /* size: 4 GiB + 5 */
     0x12, 2, 0, 0,                   /* format: CSV, unfinished, two lines before it */
     3,    0, 0, 0, 'a', 'b', 'c',    /* name */
 };
-GOLDEN(load, gbx_msg_load, gbx_msg_get_load(body, &msg), gbx_msg_put_load(to, &msg),
-       {.size = (UINT64_C(1) << 32) + 5, .format = 0x212, .name = TEXT("abc")})
+GOLDEN(load, {.size = (UINT64_C(1) << 32) + 5, .format = 0x212, .name = TEXT("abc")})
 
 static const uint8_t expose_body[] = {3, 0, 0, 0, 'a', '.', 'b'};
-GOLDEN(expose, gbx_span, gbx_msg_get_expose(body, &msg), gbx_msg_put_expose(to, msg),
-       TEXT("a.b"))
+GOLDEN(expose, {.name = TEXT("a.b")})
 
 static const uint8_t preload_body[] = {
     5, 0, 0, 0, 0,   0, 0, 0, /* size */
     1, 0, 0, 0, 'p',          /* name */
 };
-GOLDEN(preload, gbx_msg_preload, gbx_msg_get_preload(body, &msg),
-       gbx_msg_put_preload(to, &msg), {.size = 5, .name = TEXT("p")})
+GOLDEN(preload, {.size = 5, .name = TEXT("p")})
 
 static const uint8_t attack_body[] = {
     9, 0, 0, 0, 0, 0, 0, 0, /* worker */
     4, 0, 0, 0,             /* attack */
     0, 1, 0, 0,             /* layers off */
 };
-GOLDEN(attack, worker_attack, gbx_msg_get_attack(body, &msg.worker_id, &msg.attack),
-       gbx_msg_put_attack(to, msg.worker_id, &msg.attack),
-       {9, {.index = 4, .layers_off = 256}})
+GOLDEN(attack, {.worker_id = 9, .index = 4, .layers_off = 256})
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    6, 0, 0, 0,                     /* version */
+    7, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -239,11 +226,15 @@ static const uint8_t hello_body[] = {
     2, 0, 0, 0,                     /* of the second preload */
     3, 0, 0, 0,                     /* line */
     9, 0, 0, 0,                     /* column */
+    1, 0, 0, 0, 'u',                /* user */
+    0, 0, 0, 0,                     /* address layout */
+    0, 0, 0, 0,                     /* speculation */
+    1, 0, 0, 0, 'z',                /* time zones */
     2, 0, 0, 0,                     /* layers */
     8, 1, 0, 0, 0,   0,             /* number 8 stands */
     7, 0, 2, 0, 0,   0,   'n', 'o', /* number 7 does not, and why */
 };
-GOLDEN(hello, gbx_msg_hello, gbx_msg_get_hello(body, &msg), gbx_msg_put_hello(to, &msg),
+GOLDEN(hello,
        {.version = GBX_WIRE_VERSION,
         .threads = 1,
         .landlock_abi = 6,
@@ -252,6 +243,8 @@ GOLDEN(hello, gbx_msg_hello, gbx_msg_get_hello(body, &msg), gbx_msg_put_hello(to
         .preload = 2,
         .line = 3,
         .column = 9,
+        .user = TEXT("u"),
+        .time_zones = TEXT("z"),
         .layer_count = 2,
         .layers = {{.layer = 8, .stands = 1}, {.layer = 7, .reason = TEXT("no")}}})
 
@@ -259,8 +252,7 @@ static const uint8_t forked_body[] = {
     9,  0, 0, 0, 0, 0, 0, 0, /* worker */
     11, 0, 0, 0,             /* EAGAIN */
 };
-GOLDEN(forked, gbx_msg_forked, gbx_msg_get_forked(body, &msg),
-       gbx_msg_put_forked(to, &msg), {.worker_id = 9, .error = 11})
+GOLDEN(forked, {.worker_id = 9, .error = 11})
 
 static const uint8_t exited_body[] = {
     9,    0,    0,    0, 0, 0, 0, 0, /* worker */
@@ -268,9 +260,7 @@ static const uint8_t exited_body[] = {
     0x40, 0x42, 0x0F, 0, 0, 0, 0, 0, /* 1,000,000 µs */
     0,    4,    0,    0, 0, 0, 0, 0, /* 1,024 KiB */
 };
-GOLDEN(exited, gbx_msg_exited, gbx_msg_get_exited(body, &msg),
-       gbx_msg_put_exited(to, &msg),
-       {.worker_id = 9, .status = 9, .cpu_us = 1000000, .max_rss_kib = 1024})
+GOLDEN(exited, {.worker_id = 9, .status = 9, .cpu_us = 1000000, .max_rss_kib = 1024})
 
 static const uint8_t loaded_body[] = {
     0,                    /* it is not */
@@ -278,13 +268,7 @@ static const uint8_t loaded_body[] = {
     7, 0, 0, 0,           /* column */
     2, 0, 0, 0, 'n', 'o', /* message */
 };
-GOLDEN(loaded, gbx_msg_loaded, gbx_msg_get_loaded(body, &msg),
-       gbx_msg_put_loaded(to, &msg), {.line = 3, .column = 7, .message = TEXT("no")})
-
-static bool fork_now_encode(gbx_buf *to)
-{
-    return gbx_msg_put_fork(to, GBX_MSG_FORK_NOW, UINT64_C(0x0100000000000009));
-}
+GOLDEN(loaded, {.line = 3, .column = 7, .message = TEXT("no")})
 
 #define WORKER_ROW(name, text)                                                  \
     {                                                                           \
@@ -298,27 +282,16 @@ static bool fork_now_encode(gbx_buf *to)
     }
 
 const golden golden_messages[] = {
-    WORKER_ROW(log, LOG),
-    WORKER_ROW(wait, WAIT),
-    WORKER_ROW(result, RESULT),
-    WORKER_ROW(error, ERROR),
-    WORKER_ROW(hostcall, HOSTCALL),
-    WORKER_ROW(cancel, CANCEL),
-    WORKER_ROW(limited, LIMITED),
-    WORKER_ROW(call, CALL),
-    WORKER_ROW(answer, ANSWER),
-    CONTROL_ROW(config, CONFIG),
-    CONTROL_ROW(fork, FORK),
-    CONTROL_ROW(load, LOAD),
-    CONTROL_ROW(expose, EXPOSE),
-    CONTROL_ROW(preload, PRELOAD),
-    CONTROL_ROW(attack, ATTACK),
-    CONTROL_ROW(hello, HELLO),
-    CONTROL_ROW(forked, FORKED),
-    CONTROL_ROW(exited, EXITED),
+    WORKER_ROW(log, LOG),           WORKER_ROW(wait, WAIT),
+    WORKER_ROW(result, RESULT),     WORKER_ROW(error, ERROR),
+    WORKER_ROW(hostcall, HOSTCALL), WORKER_ROW(cancel, CANCEL),
+    WORKER_ROW(limited, LIMITED),   WORKER_ROW(call, CALL),
+    WORKER_ROW(answer, ANSWER),     CONTROL_ROW(config, CONFIG),
+    CONTROL_ROW(fork, FORK),        CONTROL_ROW(load, LOAD),
+    CONTROL_ROW(expose, EXPOSE),    CONTROL_ROW(preload, PRELOAD),
+    CONTROL_ROW(attack, ATTACK),    CONTROL_ROW(hello, HELLO),
+    CONTROL_ROW(forked, FORKED),    CONTROL_ROW(exited, EXITED),
     CONTROL_ROW(loaded, LOADED),
-    {"FORK_NOW", GBX_MSG_FORK_NOW, 0, fork_body, sizeof fork_body, fork_decode,
-     fork_now_encode, NULL},
 };
 
 const size_t golden_count = GBX_COUNTOF(golden_messages);

@@ -145,7 +145,7 @@ bool puppet_say_hello(puppet *p)
     for (uint8_t i = 0; i < GBX_LAYER_COUNT; i++)
         hello.layers[i] = (gbx_layer_report){.layer = i, .stands = 1};
     gbx_buf_init(&buf, GBX_KIB(4));
-    (void)gbx_msg_put_hello(&buf, &hello);
+    (void)gbx_msg_put(&buf, 0, &hello);
     return hear_buf(p, &buf);
 }
 
@@ -157,7 +157,7 @@ bool puppet_say_forked(puppet *p, uint64_t worker_id, uint32_t error)
     if (error == 0)
         puppet_hand_over(p);
     gbx_buf_init(&buf, 256);
-    (void)gbx_msg_put_forked(&buf, &forked);
+    (void)gbx_msg_put(&buf, 0, &forked);
     return hear_buf(p, &buf);
 }
 
@@ -167,7 +167,7 @@ bool puppet_say_exited(puppet *p, uint64_t worker_id, uint32_t status)
     gbx_buf buf;
 
     gbx_buf_init(&buf, 256);
-    (void)gbx_msg_put_exited(&buf, &exited);
+    (void)gbx_msg_put(&buf, 0, &exited);
     return hear_buf(p, &buf);
 }
 

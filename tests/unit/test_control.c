@@ -54,7 +54,7 @@ static const char *greet(puppet *p, gbx_options *options, gbx_msg_hello *hello)
 
     puppet_init(p, options);
     gbx_buf_init(&buf, GBX_KIB(16));
-    assert_true(gbx_msg_put_hello(&buf, hello));
+    assert_true(gbx_msg_put(&buf, 0, hello));
     (void)puppet_hear(p, buf.data, buf.len);
     gbx_buf_cleanup(&buf);
     return p->engine.change.error.message;
@@ -196,8 +196,8 @@ TEST(frames__in_pieces_of_any_size)
     gbx_msg_hello hello = all_layers();
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, GBX_KIB(4));
-    assert_true(gbx_msg_put_hello(&buf, &hello));
-    assert_true(gbx_msg_put_exited(&buf, &(gbx_msg_exited){.worker_id = 77}));
+    assert_true(gbx_msg_put(&buf, 0, &hello));
+    assert_true(gbx_msg_put(&buf, 0, &(gbx_msg_exited){.worker_id = 77}));
 
     for (size_t piece = 1; piece <= buf.len; piece += 3) {
         GBX_CLEANUP(puppet_cleanup) puppet p;
@@ -248,7 +248,7 @@ TEST(forked__of_nobody_or_without_descriptors_ends_it)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     puppet p;
     gbx_buf_init(&buf, 256);
-    assert_true(gbx_msg_put_forked(&buf, &forked));
+    assert_true(gbx_msg_put(&buf, 0, &forked));
     puppet_init(&p, NULL);
     serve(&p);
 
@@ -268,7 +268,7 @@ TEST(forked__whose_descriptors_were_lost_is_one_worker_less)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     GBX_CLEANUP(puppet_cleanup) puppet p;
     gbx_buf_init(&buf, 256);
-    assert_true(gbx_msg_put_forked(&buf, &forked));
+    assert_true(gbx_msg_put(&buf, 0, &forked));
     puppet_init(&p, NULL);
     serve(&p);
     p.template->fds[0] = p.template->fds[1] = -1;

@@ -163,7 +163,7 @@ static void ask(peer *p, uint32_t id)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
 
     gbx_buf_init(&said, 256);
-    assert_true(gbx_msg_put_hostcall(&said, GOLDEN_CALL_ID, &msg));
+    assert_true(gbx_msg_put(&said, GOLDEN_CALL_ID, &msg));
     peer_feed(p, said.data, said.len, said.len);
 }
 
@@ -236,9 +236,8 @@ TEST(call__goes_out_whole_however_it_is_taken)
         assert_int_equal(header.type, GBX_MSG_CALL);
         assert_true(header.call_id == GOLDEN_CALL_ID);
         assert_int_equal(header.body_len, sent.len - GBX_FRAME_HEADER_SIZE);
-        assert_true(gbx_msg_get_call((gbx_span){sent.data + GBX_FRAME_HEADER_SIZE,
-                                                header.body_len},
-                                     &got));
+        assert_true(gbx_msg_get(
+            ((gbx_span){sent.data + GBX_FRAME_HEADER_SIZE, header.body_len}), &got));
         assert_int_equal(got.input.len, inputs[i / 3]);
     }
     free(input);

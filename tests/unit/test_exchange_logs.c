@@ -11,7 +11,7 @@ static void say_line(peer *p, uint8_t level, uint8_t flags, const void *text,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, len + 64);
-    assert_true(gbx_msg_put_log(&buf, GOLDEN_CALL_ID, &msg));
+    assert_true(gbx_msg_put(&buf, GOLDEN_CALL_ID, &msg));
     peer_feed(p, buf.data, buf.len, GBX_EXCHANGE_FEED_MAX);
 }
 
@@ -257,10 +257,9 @@ TEST(live__lines_come_in_order_each_once)
     for (uint8_t i = 0; i < 4; i++) {
         char text = (char)('a' + i);
 
-        assert_true(
-            gbx_msg_put_log(&said, GOLDEN_CALL_ID,
-                            &(gbx_msg_log){.level = i,
-                                           .text = {(const uint8_t *)&text, 1}}));
+        assert_true(gbx_msg_put(&said, GOLDEN_CALL_ID,
+                                (&(gbx_msg_log){.level = i,
+                                                .text = {(const uint8_t *)&text, 1}})));
     }
     peer_feed(&p, said.data, said.len, 50); /* one and a half at a time */
 

@@ -70,10 +70,10 @@ TEST(wait__ends_at_ten_minutes)
     static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
     gbx_msg_wait msg;
 
-    assert_true(gbx_msg_get_wait((gbx_span){most, sizeof most}, &msg));
+    assert_true(gbx_msg_get(((gbx_span){most, sizeof most}), &msg));
     assert_int_equal(msg.ms, GBX_WAIT_MS_MAX);
-    assert_false(gbx_msg_get_wait((gbx_span){one_more, sizeof one_more}, &msg));
-    assert_false(gbx_msg_get_wait((gbx_span){ones, sizeof ones}, &msg));
+    assert_false(gbx_msg_get(((gbx_span){one_more, sizeof one_more}), &msg));
+    assert_false(gbx_msg_get(((gbx_span){ones, sizeof ones}), &msg));
 }
 
 TEST(result__undefined_has_no_value_and_a_value_is_not_empty)
@@ -82,9 +82,9 @@ TEST(result__undefined_has_no_value_and_a_value_is_not_empty)
     static const uint8_t empty[21] = {0};
     gbx_msg_result msg;
 
-    assert_true(gbx_msg_get_result((gbx_span){undefined, sizeof undefined}, 1, &msg));
+    assert_true(gbx_msg_get_within(((gbx_span){undefined, sizeof undefined}), 1, &msg));
     assert_int_equal(msg.json.len, 0);
-    assert_false(gbx_msg_get_result((gbx_span){empty, sizeof empty}, 1, &msg));
+    assert_false(gbx_msg_get_within(((gbx_span){empty, sizeof empty}), 1, &msg));
 }
 
 TEST(result__is_bounded_by_the_limit_of_the_call)
@@ -92,9 +92,9 @@ TEST(result__is_bounded_by_the_limit_of_the_call)
     const golden *g = golden_of(GBX_MSG_RESULT);
     gbx_msg_result msg;
 
-    assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
-    assert_false(gbx_msg_get_result((gbx_span){g->body, g->len}, 2, &msg));
-    assert_false(gbx_msg_get_result((gbx_span){g->body, g->len}, 0, &msg));
+    assert_true(gbx_msg_get_within(((gbx_span){g->body, g->len}), 3, &msg));
+    assert_false(gbx_msg_get_within(((gbx_span){g->body, g->len}), 2, &msg));
+    assert_false(gbx_msg_get_within(((gbx_span){g->body, g->len}), 0, &msg));
 }
 
 /* Every length field of a golden body set to what is not there. */
@@ -155,48 +155,49 @@ typedef bool (*limit_fn)(gbx_buf *to, gbx_span text);
 
 static bool put_log(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_log(to, 0, &(gbx_msg_log){.text = text});
+    return gbx_msg_put(to, 0, &(gbx_msg_log){.text = text});
 }
 
 static bool put_name(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .name = text});
+    return gbx_msg_put(to, 0, (&(gbx_msg_error){.failure = 1, .name = text}));
 }
 
 static bool put_message(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .message = text});
+    return gbx_msg_put(to, 0, (&(gbx_msg_error){.failure = 1, .message = text}));
 }
 
 static bool put_stack(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_error(to, 0, &(gbx_msg_error){.failure = 1, .stack = text});
+    return gbx_msg_put(to, 0, (&(gbx_msg_error){.failure = 1, .stack = text}));
 }
 
 static bool put_load_name(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_load(to, &(gbx_msg_load){.name = text});
+    return gbx_msg_put(to, 0, &(gbx_msg_load){.name = text});
 }
 
 static bool put_engine(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_hello(to, &(gbx_msg_hello){.engine = text});
+    return gbx_msg_put(to, 0, &(gbx_msg_hello){.engine = text});
 }
 
 static bool put_failure(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_hello(to, &(gbx_msg_hello){.failure = text});
+    return gbx_msg_put(to, 0, &(gbx_msg_hello){.failure = text});
 }
 
 static bool put_reason(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_hello(to, &(gbx_msg_hello){.layer_count = 1,
-                                                  .layers = {{.reason = text}}});
+    return gbx_msg_put(to, 0,
+                       (&(gbx_msg_hello){.layer_count = 1,
+                                         .layers = {{.reason = text}}}));
 }
 
 static bool put_loaded(gbx_buf *to, gbx_span text)
 {
-    return gbx_msg_put_loaded(to, &(gbx_msg_loaded){.message = text});
+    return gbx_msg_put(to, 0, &(gbx_msg_loaded){.message = text});
 }
 
 static const struct limit {
@@ -238,19 +239,19 @@ TEST(texts__fit_up_to_their_limit_and_not_a_byte_more)
 TEST(hello__has_at_most_so_many_layers)
 {
     uint8_t body[128 + 6 * (GBX_LAYERS_MAX + 1)] = {1};
-    size_t fixed = 4 + 4 + 4 + 2 + 4 + 4 + 4 + 4 + 4;
+    size_t fixed = 4 + 4 + 4 + 2 + 4 + 4 + 4 + 4 + 4 + 4 * 4;
     gbx_msg_hello msg;
 
     body[fixed] = GBX_LAYERS_MAX;
     assert_true(
-        gbx_msg_get_hello((gbx_span){body, fixed + 4 + (size_t)6 * GBX_LAYERS_MAX},
-                          &msg));
+        gbx_msg_get(((gbx_span){body, fixed + 4 + (size_t)6 * GBX_LAYERS_MAX}), &msg));
     body[fixed] = GBX_LAYERS_MAX + 1;
-    assert_false(gbx_msg_get_hello(
-        (gbx_span){body, fixed + 4 + (size_t)6 * (GBX_LAYERS_MAX + 1)}, &msg));
+    assert_false(
+        gbx_msg_get(((gbx_span){body, fixed + 4 + (size_t)6 * (GBX_LAYERS_MAX + 1)}),
+                    &msg));
     memset(body + fixed, 0xFF, 4);
 
-    assert_false(gbx_msg_get_hello((gbx_span){body, sizeof body}, &msg));
+    assert_false(gbx_msg_get(((gbx_span){body, sizeof body}), &msg));
 }
 
 /* ---- headers --------------------------------------------------------------- */
@@ -286,13 +287,13 @@ TEST(heads__promise_bytes_that_the_sender_appends)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 64);
 
-    assert_true(gbx_msg_put_result_head(&buf, 1, &result));
+    assert_true(gbx_msg_put(&buf, 1, &result));
     assert_true(gbx_header_decode(buf.data, &header));
     assert_int_equal(header.body_len, UINT32_MAX);
     buf.len = 0;
     result.json.len++;
 
-    assert_false(gbx_msg_put_result_head(&buf, 1, &result));
+    assert_false(gbx_msg_put(&buf, 1, &result));
 }
 
 TEST(call__that_no_length_can_say_is_refused)
@@ -301,7 +302,7 @@ TEST(call__that_no_length_can_say_is_refused)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 256);
 
-    assert_false(gbx_msg_put_call_head(&buf, 1, &call));
+    assert_false(gbx_msg_put(&buf, 1, &call));
 
     assert_true(buf.failed);
 }
@@ -312,10 +313,10 @@ TEST(empty__is_a_header_alone)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, sizeof wake);
 
-    assert_true(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
+    assert_true(gbx_msg_write(&buf, GBX_MSG_WAKE, 5, NULL));
     assert_memory_equal(buf.data, wake, sizeof wake);
 
-    assert_false(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
+    assert_false(gbx_msg_write(&buf, GBX_MSG_WAKE, 5, NULL));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -150,16 +150,16 @@ TEST(hello__may_say_who_it_is_in_whole)
     said.speculation = text("spe");
     said.time_zones = text("2025b");
     gbx_buf_init(&buf, 256);
-    assert_true(gbx_msg_put_hello(&buf, &said));
+    assert_true(gbx_msg_put(&buf, 0, &said));
     body =
         (gbx_span){buf.data + GBX_FRAME_HEADER_SIZE, buf.len - GBX_FRAME_HEADER_SIZE};
-    assert_true(gbx_msg_get_hello(body, &heard));
+    assert_true(gbx_msg_get(body, &heard));
     assert_memory_equal(heard.user.data, "u", 1);
     assert_int_equal(heard.layout.len, 2);
     assert_int_equal(heard.speculation.len, 3);
     assert_int_equal(heard.time_zones.len, 5);
     for (size_t cut = 1; cut < 4 * 4 + 11; cut++)
-        assert_false(gbx_msg_get_hello((gbx_span){body.data, body.len - cut}, &heard));
+        assert_false(gbx_msg_get(((gbx_span){body.data, body.len - cut}), &heard));
 }
 
 TEST_MAIN(NULL, NULL)

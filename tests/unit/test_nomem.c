@@ -110,7 +110,7 @@ static bool converse(gbx_msg_type last)
     gbx_buf_init(&said, GBX_KIB(16));
     done = gbx_exchange_call(&x, &call);
     for (int i = 0; i < 20; i++)
-        (void)gbx_msg_put_log(&said, GOLDEN_CALL_ID, &line);
+        (void)gbx_msg_put(&said, GOLDEN_CALL_ID, &line);
     (void)golden_of(GBX_MSG_WAIT)->encode(&said);
     for (size_t at = 0; at < said.len && !said.failed; at += 50)
         gbx_exchange_feed(&x, said.data + at, said.len - at < 50 ? said.len - at : 50,

@@ -18,8 +18,7 @@
 #define GBX_TIMEOUT_MAP(XX)                                                            \
     /* the engine for its processes */                                                 \
     XX(HELLO, 30000, "a template to load the engine and to say so")                    \
-    XX(FORK, 30000, "a template to fork, whatever it seems to do")                     \
-    XX(FORK_LOOK, 1000, "a template to fork, until it is looked at")                   \
+    XX(FORK, 15000, "a template to fork, or it hangs")                                 \
     XX(ZYGOTE, 2000, "a zygote that starts, or forks a template; then do without it")  \
     XX(ZYGOTE_RETRY, 1000, "a zygote after a failure; twice as long after each more")  \
     XX(ZYGOTE_IDLE, 10000, "the next template, until there is no zygote for it")       \

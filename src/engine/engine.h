@@ -207,9 +207,6 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
 /* Send SIGKILL; -1 is ignored. */
 void gbx_pidfd_kill(int pidfd);
 
-/* A file of /proc/PID, or -1. */
-int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name);
-
 /* Processor time; -1 if unknown. */
 int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid);
 
@@ -348,9 +345,6 @@ typedef struct gbx_template {
     bool is_cold;             /* not warmed up, and soon replaced: template.c */
     uint64_t replaced_bytes;  /* of replaced datasets: memory that it cannot reuse */
     int64_t born_ns;
-    int64_t watched_ns;     /* when the FORK was sent that is watched */
-    int64_t watched_cpu_ns; /* processor time at the start of watching */
-    uint32_t still_ticks;   /* in a row, without activity */
 } gbx_template;
 
 #define GBX_ENGINE_NAME_SIZE 64
@@ -457,9 +451,6 @@ struct gbx_engine {
     uint64_t calls_ended;
     uint64_t templates_started;
 };
-
-/* The state letter in /proc/PID/stat; 0 if it cannot be read. */
-char gbx_process_state(const gbx_spawned *process);
 
 /* After this many failed templates in a row, calls are refused at once instead of
  * waiting for their time limit. */
@@ -571,7 +562,9 @@ void gbx_template_sweep(gbx_engine *engine);
 /* Kill it and everything it forked, and free it. The lock is not held. */
 void gbx_template_end(gbx_template *t);
 
-/* At every tick: kill templates that hang. The lock is not held. */
+/* At every tick: kill templates that have not answered a FORK for long. Replacing one ends
+ * the calls of its workers, so a loaded machine must never look like that. The lock is not
+ * held. */
 void gbx_watch_templates(gbx_engine *engine);
 
 /* ---- control.c: supervisor thread only, but for sending --------------------- */

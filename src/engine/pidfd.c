@@ -146,15 +146,6 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
     return is_child;
 }
 
-int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name)
-{
-    int fd = open_in_proc(pid, name);
-
-    if (fd >= 0 && !gbx_pidfd_is_there(pidfd))
-        gbx_fd_close(&fd);
-    return fd;
-}
-
 int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid)
 {
     struct timespec ts;
@@ -163,23 +154,4 @@ int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid)
         !gbx_pidfd_is_there(pidfd))
         return -1;
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-/* The state letter in /proc/PID/stat; 0 if it cannot be read. */
-char gbx_process_state(const gbx_spawned *process)
-{
-    char text[512];
-    const char *end;
-    ssize_t n;
-    int fd = gbx_pidfd_open_proc(process->pidfd, process->pid, "stat");
-
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    end = strrchr(text, ')'); /* end of its name, which may contain anything */
-    return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }

@@ -278,62 +278,19 @@ void gbx_template_end(gbx_template *t)
 
 /* ---- does it hang? -------------------------------------------------------------- */
 
-/*
- * Is a template that does not answer hung, or only slow? Replacing
- * it ends every call of its workers, so a machine under load must never look like a
- * hang: a process that waits for a processor does not count as sleeping.
- */
-
-/* More processor time than any fork takes. */
-#define SPIN_NS (INT64_C(1000) * GBX_NS_PER_MS)
-
-/* A working template sleeps for moments, too. */
-#define STILL_TICKS 3
-
-/* It sleeps with work to do, is stopped, or loops. */
-static bool seems_to_hang(gbx_template *t)
-{
-    char state = gbx_process_state(&t->process);
-    int64_t cpu = gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid);
-
-    if (cpu - t->watched_cpu_ns > SPIN_NS)
-        return true;
-    return state == 'S' || state == 'T' || state == 't';
-}
-
-static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
-{
-    int64_t waited = gbx_clock_now_ns() - asked_ns;
-
-    if (t->watched_ns != asked_ns) {
-        t->watched_ns = asked_ns;
-        t->watched_cpu_ns =
-            asked_ns != 0 ? gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid) : -1;
-        if (t->watched_cpu_ns < 0)
-            t->watched_cpu_ns = INT64_MAX; /* unknown: no later value is larger */
-        t->still_ticks = 0;
-    }
-    if (asked_ns == 0 || waited < gbx_timeout_ns(GBX_TIMEOUT_FORK_LOOK))
-        return false;
-    if (waited > gbx_timeout_ns(GBX_TIMEOUT_FORK))
-        return true;
-    t->still_ticks = is_waited_for && seems_to_hang(t) ? t->still_ticks + 1 : 0;
-    return t->still_ticks >= STILL_TICKS;
-}
-
 void gbx_watch_templates(gbx_engine *engine)
 {
-    for (gbx_template *t = engine->templates; t != NULL; t = t->next) {
-        int64_t asked_ns;
-        bool is_waited_for;
+    int64_t since = gbx_clock_now_ns() - gbx_timeout_ns(GBX_TIMEOUT_FORK);
 
-        (void)pthread_mutex_lock(&engine->lock);
-        asked_ns = t->state == GBX_TEMPLATE_DEAD ? 0 : gbx_pool_oldest_fork(engine, t);
-        if (t == engine->current && engine->change.kind == GBX_CHANGE_UPDATE)
-            asked_ns = 0; /* FORKs are answered after that */
-        is_waited_for = t == engine->current && engine->waiting.count > 0;
-        (void)pthread_mutex_unlock(&engine->lock);
-        if (hangs(t, asked_ns, is_waited_for))
+    (void)pthread_mutex_lock(&engine->lock);
+    for (gbx_template *t = engine->templates; t != NULL; t = t->next) {
+        int64_t asked_ns = gbx_pool_oldest_fork(engine, t);
+        bool loads = t == engine->current && engine->change.kind == GBX_CHANGE_UPDATE;
+
+        /* FORKs are answered after a load. */
+        if (t->state != GBX_TEMPLATE_DEAD && !loads && asked_ns != 0 &&
+            asked_ns < since)
             gbx_pidfd_kill(t->process.pidfd);
     }
+    (void)pthread_mutex_unlock(&engine->lock);
 }

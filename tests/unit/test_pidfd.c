@@ -152,19 +152,14 @@ TEST(child__is_told_by_proc_where_the_kernel_says_nothing)
 TEST(number__of_one_that_was_reaped_is_not_looked_at)
 {
     family f = start_family();
-    int fd;
 
     assert_true(gbx_pidfd_is_there(f.child_fd));
     assert_true(gbx_pidfd_cpu_ns(f.child_fd, f.child) >= 0);
-    fd = gbx_pidfd_open_proc(f.child_fd, f.child, "stat");
-    assert_true(fd >= 0);
-    (void)close(fd);
     end_child(&f);
 
     /* As if the number were another's by now: our own. */
     assert_false(gbx_pidfd_is_there(f.child_fd));
     assert_int_equal(gbx_pidfd_cpu_ns(f.child_fd, getpid()), -1);
-    assert_int_equal(gbx_pidfd_open_proc(f.child_fd, getpid(), "stat"), -1);
     end_family(&f);
 }
 

@@ -48,17 +48,19 @@ static void put_digest(gbx_buf *to, const uint8_t *digest)
     (void)gbx_buf_printf(to, ", sha256 %s", text);
 }
 
+/* The value or the error, and what else of an end is compared. */
 static void put_end(gbx_buf *to, const gbx_record_end *end)
 {
-    (void)gbx_buf_printf(to, "the end: %s", gbx_code_name((gbx_code)end->code));
+    (void)gbx_buf_printf(to, "the end: %s, ", gbx_code_name((gbx_code)end->code));
     if (end->value.data != NULL) {
-        (void)gbx_buf_puts(to, ", ");
         put_cut(to, end->value, end->value_size);
+        if (end->value_size > SHOWN_MAX)
+            put_digest(to, end->value_sha256);
     } else if (end->code != GBX_CODE_VALUE) {
-        (void)gbx_buf_puts(to, ", ");
         put_cut(to, end->error, end->error.len);
+        (void)gbx_buf_printf(to, " (line %u, column %u)", end->line, end->column);
     } else {
-        (void)gbx_buf_puts(to, ", undefined");
+        (void)gbx_buf_puts(to, "undefined");
     }
 }
 
@@ -67,75 +69,34 @@ static bool spans_equal(gbx_span a, gbx_span b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-static bool codes_equal(const gbx_record_end *a, const gbx_record_end *b)
-{
-    return a->code == b->code;
-}
+/* How two ends may differ, most telling first. */
+typedef enum difference {
+    IN_NOTHING,
+    IN_CODE,
+    IN_VALUE,
+    IN_ERROR,
+    IN_STACK,
+    IN_LOGS,
+} difference;
 
-static bool values_equal(const gbx_record_end *a, const gbx_record_end *b)
+static difference end_difference(const gbx_record_end *a, const gbx_record_end *b)
 {
-    return (a->value.data == NULL) == (b->value.data == NULL) &&
-           a->value_size == b->value_size &&
-           memcmp(a->value_sha256, b->value_sha256, sizeof a->value_sha256) == 0;
+    if (a->code != b->code)
+        return IN_CODE;
+    if ((a->value.data == NULL) != (b->value.data == NULL) ||
+        a->value_size != b->value_size ||
+        memcmp(a->value_sha256, b->value_sha256, sizeof a->value_sha256) != 0)
+        return IN_VALUE;
+    if (!spans_equal(a->error, b->error) || a->line != b->line ||
+        a->column != b->column)
+        return IN_ERROR;
+    if (!spans_equal(a->stack, b->stack))
+        return IN_STACK;
+    if (a->logs != b->logs || a->logs_cut != b->logs_cut ||
+        memcmp(a->logs_sha256, b->logs_sha256, sizeof a->logs_sha256) != 0)
+        return IN_LOGS;
+    return IN_NOTHING;
 }
-
-static bool errors_equal(const gbx_record_end *a, const gbx_record_end *b)
-{
-    return spans_equal(a->error, b->error) && a->line == b->line &&
-           a->column == b->column;
-}
-
-static bool stacks_equal(const gbx_record_end *a, const gbx_record_end *b)
-{
-    return spans_equal(a->stack, b->stack);
-}
-
-static bool logs_equal(const gbx_record_end *a, const gbx_record_end *b)
-{
-    return a->logs == b->logs && a->logs_cut == b->logs_cut &&
-           memcmp(a->logs_sha256, b->logs_sha256, sizeof a->logs_sha256) == 0;
-}
-
-static void put_value(gbx_buf *to, const gbx_record_end *end)
-{
-    if (end->value.data == NULL) {
-        (void)gbx_buf_puts(to, "undefined");
-        return;
-    }
-    put_cut(to, end->value, end->value_size);
-    if (end->value_size > SHOWN_MAX)
-        put_digest(to, end->value_sha256);
-}
-
-static void put_error(gbx_buf *to, const gbx_record_end *end)
-{
-    put_cut(to, end->error, end->error.len);
-    (void)gbx_buf_printf(to, " (line %u, column %u)", end->line, end->column);
-}
-
-static void put_stack(gbx_buf *to, const gbx_record_end *end)
-{
-    put_cut(to, end->stack, end->stack.len);
-}
-
-static void put_logs(gbx_buf *to, const gbx_record_end *end)
-{
-    (void)gbx_buf_printf(to, "%llu lines", (unsigned long long)end->logs);
-    put_digest(to, end->logs_sha256);
-}
-
-/* All fields of an end, most telling first. */
-static const struct {
-    bool (*equal)(const gbx_record_end *a, const gbx_record_end *b);
-    void (*put)(gbx_buf *to, const gbx_record_end *end);
-    const char *what;
-} parts[] = {
-    {codes_equal, put_end, "the call ends in another way"},
-    {values_equal, put_value, "the value is another"},
-    {errors_equal, put_error, "the error is another"},
-    {stacks_equal, put_stack, "the stack is another"},
-    {logs_equal, put_logs, "the console lines are others"},
-};
 
 static void describe_request(const gbx_record_request *r, gbx_buf *to)
 {
@@ -212,20 +173,32 @@ static bool request_equals(const gbx_record_request *a, const gbx_record_request
 /* Both calls ended by themselves. */
 static void compare_ends(gbx_run *run, const gbx_record_end *came)
 {
-    const gbx_record_end *recorded = &run->replayer->next.end;
+    const gbx_record_end *ends[] = {&run->replayer->next.end, came};
+    static const char *const words[] = {
+        [IN_CODE] = "the call ends in another way", [IN_VALUE] = "the value is another",
+        [IN_ERROR] = "the error is another",        [IN_STACK] = "the stack is another",
+        [IN_LOGS] = "the console lines are others",
+    };
+    difference what = end_difference(ends[0], came);
     gbx_buf texts[2];
 
-    for (size_t i = 0; i < GBX_COUNTOF(parts); i++) {
-        if (parts[i].equal(recorded, came))
-            continue;
-        gbx_buf_init(&texts[0], COMPARED_MAX);
-        gbx_buf_init(&texts[1], COMPARED_MAX);
-        parts[i].put(&texts[0], recorded);
-        parts[i].put(&texts[1], came);
-        diverge(run, parts[i].what, 0, &texts[0], &texts[1]);
+    if (what == IN_NOTHING) {
+        run->result->replay.how = GBX_REPLAYED_SAME;
         return;
     }
-    run->result->replay.how = GBX_REPLAYED_SAME;
+    for (size_t i = 0; i < 2; i++) {
+        gbx_buf_init(&texts[i], COMPARED_MAX);
+        if (what == IN_STACK) {
+            put_cut(&texts[i], ends[i]->stack, ends[i]->stack.len);
+        } else if (what == IN_LOGS) {
+            (void)gbx_buf_printf(&texts[i], "%llu lines",
+                                 (unsigned long long)ends[i]->logs);
+            put_digest(&texts[i], ends[i]->logs_sha256);
+        } else {
+            put_end(&texts[i], ends[i]);
+        }
+    }
+    diverge(run, words[what], 0, &texts[0], &texts[1]);
 }
 
 /* ---- the call and its recording, event by event -------------------------------- */

@@ -7,20 +7,16 @@
 #include "replay/record.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- can the lines follow each other in this order? ---------------------------- */
 
-/* Requests have growing ids. Answers come between a wait and a wake, for open requests.
- * The end is the last line. */
-
-/* The most that a call can have under way, and that can be tracked here. */
-#define OPEN_MAX 4096u
+/* Requests have growing ids. Answers come between a wait and a wake, never more than there
+ * are requests. The end is the last line. Whether an answer is to an open request matters
+ * to the worker alone, which ignores any other. */
 
 /* What is known so far. */
 typedef struct track {
-    uint32_t open[OPEN_MAX]; /* ids without an answer, growing */
-    size_t open_count;
+    uint64_t open; /* requests without an answer */
     uint32_t last_id;
     bool is_waiting;
     bool has_ended;
@@ -33,22 +29,6 @@ static gbx_status refuse(const gbx_record_event *e, gbx_error *reterr, const cha
                        why);
 }
 
-/* Its index in open, or open_count. */
-static size_t find_open(const track *t, uint32_t id)
-{
-    size_t low = 0, high = t->open_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (t->open[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->open_count && t->open[low] == id ? low : t->open_count;
-}
-
 static gbx_status on_request(track *t, const gbx_record_event *e, gbx_error *reterr)
 {
     const gbx_record_request *r = &e->request;
@@ -57,24 +37,21 @@ static gbx_status on_request(track *t, const gbx_record_event *e, gbx_error *ret
         return refuse(e, reterr, "a request while the code waits");
     if (e->id <= t->last_id)
         return refuse(e, reterr, "the ids of requests must grow");
-    if (t->open_count == OPEN_MAX)
-        return refuse(e, reterr, "too many requests without an answer");
     if (r->name.len == 0 || r->name.len >= GBX_NAME_MAX || r->args.len > r->args_size ||
         r->body.len > r->body_size)
         return refuse(e, reterr, "the sizes of a request do not fit what it holds");
-    t->last_id = (uint32_t)e->id;
-    t->open[t->open_count++] = t->last_id;
+    t->last_id = e->id;
+    t->open++;
     return GBX_OK;
 }
 
 static gbx_status on_answer(track *t, const gbx_record_event *e, gbx_error *reterr)
 {
-    size_t at = find_open(t, (uint32_t)e->id);
     const gbx_msg_answer *a = &e->answer;
 
     if (!t->is_waiting)
         return refuse(e, reterr, "an answer while the code does not wait");
-    if (at == t->open_count)
+    if (t->open == 0 || e->id > t->last_id)
         return refuse(e, reterr, "an answer to no open request");
     if (a->name.len >= GBX_NAME_MAX || a->message.len >= GBX_MESSAGE_MAX ||
         a->code.len >= GBX_NAME_MAX)
@@ -82,9 +59,7 @@ static gbx_status on_answer(track *t, const gbx_record_event *e, gbx_error *rete
     if (a->json.len > 0 && !gbx_json_check((const char *)a->json.data, a->json.len,
                                            GBX_JSON_DEPTH_MAX, NULL))
         return refuse(e, reterr, "'json' of an answer is not JSON");
-    memmove(t->open + at, t->open + at + 1,
-            (t->open_count - at - 1) * sizeof t->open[0]);
-    t->open_count--;
+    t->open--;
     return GBX_OK;
 }
 
@@ -144,17 +119,15 @@ gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
 {
     GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
     GBX_CLEANUP(gbx_record_cursor_cleanup) gbx_record_cursor cursor;
-    GBX_CLEANUP(gbx_free) track *t = calloc(1, sizeof *t);
+    track t = {0};
     gbx_status status;
 
     gbx_record_cursor_init(&cursor, text, len);
-    if (t == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
     status = gbx_record_head_read(&cursor, &head, reterr);
     if (status == GBX_OK)
-        status = follow_all(&cursor, t, reterr);
+        status = follow_all(&cursor, &t, reterr);
     if (status == GBX_OK)
-        *ret_whole = t->is_whole;
+        *ret_whole = t.is_whole;
     return status;
 }
 

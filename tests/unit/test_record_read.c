@@ -157,29 +157,6 @@ TEST(one_answer_more_than_requests__is_refused)
     free(text);
 }
 
-TEST(requests_without_end__are_bounded)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    gbx_error error = {0};
-    bool is_whole;
-
-    gbx_buf_init(&text, GBX_MIB(4));
-    for (size_t i = 0; i < 5; i++)
-        (void)gbx_buf_printf(&text, "%s\n", lines[i]);
-    for (uint32_t i = 1; i <= 4097; i++) {
-        gbx_record_event event = {.id = i,
-                                  .request = {.name = {(const uint8_t *)"a", 1},
-                                              .args = {(const uint8_t *)"[]", 2},
-                                              .args_size = 2}};
-
-        assert_true(gbx_record_put(&text, &event));
-    }
-    assert_int_equal(gbx_record_check((const char *)text.data, text.len, &is_whole,
-                                      &error),
-                     GBX_E_DATA);
-    assert_int_equal(error.line, 5 + 4097);
-}
-
 TEST(datasets_without_end__are_bounded)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;

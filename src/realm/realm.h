@@ -145,9 +145,6 @@ bool gbx_realm_prepare(gbx_realm *realm);
  * pages from the start. */
 bool gbx_realm_rehearse(gbx_realm *realm);
 
-/* The same, and what calls over many records do. */
-bool gbx_realm_rehearse_more(gbx_realm *realm);
-
 /* An input of this size or more must be followed by a NUL in the same mapping: the
  * engine needs text in that form, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)

@@ -442,14 +442,6 @@ bool gbx_realm_rehearse(gbx_realm *realm)
     return run_both(realm);
 }
 
-bool gbx_realm_rehearse_more(gbx_realm *realm)
-{
-    gbx_realm_outcome outcome;
-
-    run(realm, many_code, GBX_FORM_FUNCTION, &outcome);
-    return outcome.ok && gbx_realm_rehearse(realm);
-}
-
 bool gbx_realm_prepare(gbx_realm *realm)
 {
     if (realm->preload_warm != NULL)

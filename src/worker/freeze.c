@@ -56,15 +56,17 @@ static bool is_of_thread(const gbx_range *range)
 /* Find the used part of the heap, and every library mapping with private pages. */
 static void find(gbx_ranges *ret)
 {
+    uintptr_t used_end = (uintptr_t)gbx_heap_used_end();
     gbx_maps maps = gbx_maps_read(true);
 
-    gbx_ranges_add(ret, (uintptr_t)gbx_heap_begin(), (uintptr_t)gbx_heap_used_end(),
-                   PROT_READ | PROT_WRITE);
     for (size_t i = 0; i < maps.count; i++) {
         const gbx_mapping *m = &maps.list[i];
         gbx_range found = {.from = m->from, .to = m->to, .prot = m->prot};
 
-        if (is_data(m, i > 0 ? m - 1 : NULL) && m->own > 0 && !is_of_thread(&found))
+        if (strcmp(m->name, "[heap]") == 0)
+            gbx_ranges_add(ret, m->from, m->to < used_end ? m->to : used_end, m->prot);
+        else if (is_data(m, i > 0 ? m - 1 : NULL) && m->own > 0 &&
+                 !is_of_thread(&found))
             gbx_ranges_add(ret, found.from, found.to, found.prot);
     }
     gbx_maps_free(&maps);
@@ -153,7 +155,7 @@ void gbx_freeze(bool (*run)(void *user), void *user)
 
     frozen = (gbx_ranges){0};
     find(&frozen);
-    touched = gbx_page_probe_learn(&frozen, PROT_NONE, run, user);
+    touched = gbx_page_probe_learn(&frozen, run, user);
     if (touched == NULL)
         return;
     fd = gbx_memfile_new("frozen", frozen.pages * PAGE);

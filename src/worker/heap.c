@@ -113,29 +113,9 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     return bytes;
 }
 
-char *gbx_heap_begin(void)
-{
-    static char *begin;
-
-    if (begin == NULL) {
-        gbx_maps maps = gbx_maps_read(false);
-
-        for (size_t i = 0; i < maps.count && begin == NULL; i++)
-            if (strcmp(maps.list[i].name, "[heap]") == 0)
-                begin = (char *)maps.list[i].from;
-        gbx_maps_free(&maps);
-    }
-    return begin;
-}
-
 char *gbx_heap_used_end(void)
 {
     return (char *)page_of_top(sbrk(0));
-}
-
-char *gbx_heap_small_end(void)
-{
-    return huge_from != NULL ? huge_from : sbrk(0);
 }
 
 void gbx_heap_close_holes(void)

@@ -173,7 +173,7 @@ size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user)
     enlarged = (gbx_ranges){0};
     if (may_have_huge_pages())
         find(&ranges);
-    touched = gbx_page_probe_learn(&ranges, PROT_NONE, run, user);
+    touched = gbx_page_probe_learn(&ranges, run, user);
     if (touched != NULL)
         chosen = calloc(ranges.pages, 1);
     while (chosen != NULL && done < count && choose(&ranges, touched, chosen))

@@ -134,7 +134,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     (void)signal(signal_number, SIG_DFL); /* the fault repeats, and ends this process */
 }
 
-static _Noreturn void probe(int closed, bool (*run)(void *user), void *user)
+static _Noreturn void probe(bool (*run)(void *user), void *user)
 {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 
@@ -143,7 +143,7 @@ static _Noreturn void probe(int closed, bool (*run)(void *user), void *user)
     for (size_t i = 0; i < learning.ranges->count; i++) {
         const gbx_range *range = &learning.ranges->list[i];
 
-        if (mprotect((void *)range->from, range->to - range->from, closed) < 0)
+        if (mprotect((void *)range->from, range->to - range->from, PROT_NONE) < 0)
             _exit(1);
     }
     _exit(run(user) ? 0 : 1);
@@ -157,8 +157,8 @@ void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot)
     ranges->pages += (to - from) / PAGE;
 }
 
-uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, int closed,
-                              bool (*run)(void *user), void *user)
+uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, bool (*run)(void *user),
+                              void *user)
 {
     uint8_t *touched;
     int status = 1;
@@ -174,7 +174,7 @@ uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, int closed,
     learning.touched = touched;
     pid = _Fork();
     if (pid == 0)
-        probe(closed, run, user);
+        probe(run, user);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)

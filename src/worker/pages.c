@@ -31,9 +31,6 @@
 /* Larger mappings are the engine's reservations, used from their start. */
 #define LOOKED_AT_MAX GBX_MIB(32)
 
-/* Every worker copies them, whether its call needs them or not. */
-#define AGAIN_MAX 512
-
 /* Bits of /proc/self/pagemap. */
 #define IS_PRESENT   (UINT64_C(1) << 63)
 #define IS_FILES     (UINT64_C(1) << 61)
@@ -97,25 +94,6 @@ static void look(gbx_pages *pages)
     gbx_maps_free(&maps);
 }
 
-/* The same for pages that a child wrote from `from` on, up to that many pages in
- * all. */
-static void add_touched(gbx_pages *pages, char *from, const uint8_t *touched,
-                        size_t count)
-{
-    size_t left = AGAIN_MAX;
-    size_t end;
-
-    for (size_t i = 0; i < count && left > 0; i = end + 1) {
-        for (end = i; end < count && touched[end] && end - i < left; end++)
-            continue;
-        left -= end - i;
-        if (end > i && pages->count < GBX_PAGE_RUNS_MAX)
-            pages->runs[pages->count++] =
-                (struct gbx_page_run){.start = from + i * PAGE,
-                                      .len = (end - i) * PAGE};
-    }
-}
-
 static int open_ring(void)
 {
     struct io_uring_params params = {0};
@@ -157,30 +135,7 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     if (!complete || found.count > GBX_PAGE_RUNS_MAX)
         return;
     *pages = found;
-    pages->lasting = found.count;
     pages->may_pin = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
-                          bool (*run)(void *user), void *user)
-{
-    gbx_ranges heap = {0};
-    uint8_t *touched;
-
-    pages->count = pages->lasting;
-    gbx_ranges_add(&heap, (uintptr_t)begin, (uintptr_t)end, PROT_READ | PROT_WRITE);
-    touched = gbx_page_probe_learn(&heap, PROT_READ, run, user);
-    if (touched == NULL)
-        return;
-    for (size_t i = 0; i < pages->lasting; i++) {
-        const struct gbx_page_run *known = &pages->runs[i];
-
-        if (known->start >= begin && known->start + known->len <= end)
-            memset(touched + (size_t)(known->start - begin) / PAGE, 0,
-                   known->len / PAGE);
-    }
-    add_touched(pages, begin, touched, heap.pages);
-    gbx_page_probe_free(touched, &heap);
 }
 
 void gbx_pages_pin(gbx_pages *pages)

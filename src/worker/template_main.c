@@ -382,11 +382,6 @@ static void make_room(template *t)
         t->seal.room_bytes = gbx_heap_reserve(room < ROOM_MAX ? room : ROOM_MAX);
 }
 
-static bool rehearse_more(void *realm)
-{
-    return gbx_realm_rehearse_more(realm);
-}
-
 static bool load(template *t, gbx_span body, int fd)
 {
     gbx_realm_fault fault = {.line = 0};
@@ -416,9 +411,6 @@ static bool load(template *t, gbx_span body, int fd)
         gbx_realm_settle(t->realm, t->config.warm);
         gbx_heap_close_holes();
         make_room(t);
-        if (t->config.warm != 0)
-            gbx_pages_learn_heap(&t->pages, gbx_heap_begin(), gbx_heap_small_end(),
-                                 rehearse_more, t->realm);
     }
     loaded.line = fault.line;
     loaded.column = fault.column;
@@ -670,8 +662,7 @@ void gbx_template_forget_handlers(void)
 void gbx_template_make_light(gbx_realm *realm, size_t huge_pages)
 {
     gbx_heap_close_holes();
-    (void)gbx_heap_begin(); /* while /proc exists */
-    (void)rehearse(realm);  /* the engine must find its new places once */
+    (void)rehearse(realm); /* the engine must find its new places once */
     (void)gbx_text_enlarge(huge_pages, rehearse, realm);
     gbx_freeze(rehearse, realm);
 }

@@ -189,12 +189,8 @@ uint64_t gbx_heap_reserve(uint64_t bytes);
  * holes. These blocks are never freed. */
 void gbx_heap_close_holes(void);
 
-/* Where the heap begins, found while /proc exists and known from then on; where its
- * used part ends; and where its huge pages begin, or all of it ends. All rounded to
- * whole pages. NULL: unknown. */
-char *gbx_heap_begin(void);
+/* Where the used part of the heap ends, rounded to whole pages. */
 char *gbx_heap_used_end(void);
-char *gbx_heap_small_end(void);
 
 /* Call in a sealed worker, before something large is allocated: later allocations
  * come from the huge pages of the room. The rest stays allocated, untouched. */
@@ -299,8 +295,6 @@ void gbx_pagemap_close(void);
  * Finds by faults which pages of some ranges a child touches.
  *
  * A fork runs with the ranges closed, and each page's first fault opens that page.
- * Closed for reading and writing, it shows what is used; closed only for writing, what
- * is written. It needs no /proc: a sealed template can still use it.
  */
 
 #define GBX_RANGES_MAX 64
@@ -323,11 +317,11 @@ typedef struct gbx_ranges {
  * (unknown). */
 void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot);
 
-/* Fork, let run(user) do what every worker does with the ranges closed to `closed`,
+/* Fork, let run(user) do what every worker does with the ranges closed,
  * and return a byte for each of ranges->pages: not 0 if that page was touched. NULL:
  * unknown. Release with gbx_page_probe_free(). */
-uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, int closed,
-                              bool (*run)(void *user), void *user);
+uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, bool (*run)(void *user),
+                              void *user);
 void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges);
 
 /*
@@ -355,7 +349,6 @@ void gbx_libs_drop(void);
 
 typedef struct gbx_pages {
     size_t count;
-    size_t lasting; /* those found while /proc existed */
     bool may_pin;
     struct gbx_page_run {
         char *start;
@@ -368,12 +361,6 @@ typedef struct gbx_pages {
 /* In the template, while /proc exists: fork, let run(user) do what every worker
  * does, and see what it wrote. On any failure nothing is learnt. */
 void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user);
-
-/* The same for the heap alone, in a sealed template: its pages from begin to end.
- * Pages found the first time stay; pages from an earlier run of this function are
- * dropped. */
-void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
-                          bool (*run)(void *user), void *user);
 
 /* In the template: from now on forks copy what can be pinned. Leaves one descriptor
  * open, which must not reach a worker's code. */

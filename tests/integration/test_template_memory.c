@@ -6,7 +6,6 @@
 #include "calls.h"
 #include "proc.h"
 #include "test.h"
-#include "until.h"
 
 #include <linux/io_uring.h>
 #include <stdio.h>
@@ -15,8 +14,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define JSON_MAX ((size_t)1 << 20)
 
 /* KiB; -1 if we may not look. */
 static long kib_of(pid_t pid, const char *file, const char *field)
@@ -180,53 +177,6 @@ TEST(what_a_fork_of_a_zygote_writes__is_little)
     gbx_engine_free(engine_start(NULL));
     check_frozen(NULL, 400);
     gbx_zygote_end();
-}
-
-static bool is_asleep(void *user)
-{
-    return proc_state(*(const pid_t *)user) == 'S';
-}
-
-/* KiB that a worker which has had no call has of its own; -1 if we may not look. It sleeps
- * once it waits for a call; before, it copies the pages that calls write. */
-static long own_kib(gbx_engine *engine)
-{
-    pid_t workers[8];
-
-    for (int i = 0; i < 3; i++) /* more than one: what they share is not their own */
-        check_alive(engine);
-    wait_until_full(engine);
-    assert_true(proc_workers(proc_template(), workers, 8) > 0);
-    assert_true(until(is_asleep, &workers[0], 30000));
-    return kib_of(workers[0], "smaps_rollup", "Private_Dirty:");
-}
-
-/* What it writes is not where it was before there was a dataset. */
-TEST(pages_of_calls_over_a_dataset__are_the_workers_before_the_call)
-{
-    gbx_engine *engine = engine_start(NULL);
-    gbx_error error = {0};
-    long before = own_kib(engine);
-    char *json = malloc(JSON_MAX);
-    size_t len = 0;
-
-    assert_non_null(json);
-    if (before <= 0) {
-        free(json);
-        gbx_engine_free(engine);
-        print_message("skipped: only root may look at a worker\n");
-        skip();
-    }
-    for (int i = 0; i < 5000; i++)
-        len += (size_t)snprintf(json + len, JSON_MAX - len,
-                                "%c{\"id\":%d,\"name\":\"n%d\",\"tags\":[\"a\",%d]}",
-                                i == 0 ? '[' : ',', i, i, i);
-    len += (size_t)snprintf(json + len, JSON_MAX - len, "]");
-    assert_int_equal(gbx_engine_load(engine, "d", json, len, GBX_DATA_JSON, &error),
-                     GBX_OK);
-    assert_in_range(own_kib(engine), before + 200, before + 4096);
-    free(json);
-    gbx_engine_free(engine);
 }
 
 TEST_MAIN(NULL, NULL)

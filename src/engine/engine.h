@@ -436,7 +436,6 @@ struct gbx_engine {
     int64_t called_ns; /* time of the last call's arrival */
     int64_t ended_ns;  /* time of the last call's end */
     uint32_t place;    /* number of the last call in a sequence without pauses */
-    uint32_t load;     /* calls that came shortly after another that still ran */
     gbx_run_list waiting;
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */

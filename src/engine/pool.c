@@ -27,9 +27,6 @@
 /* The pool does not wait for the end of a longer call. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
-/* Overlapping calls at shorter intervals than this use all processors. */
-#define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
-
 void gbx_worker_free(gbx_worker *w)
 {
     if (w->ready != NULL)
@@ -119,22 +116,13 @@ static bool may_wait_for_pause(const gbx_engine *engine)
            engine->place <= engine->settings.options.pool_size && is_in_use(engine);
 }
 
-/* A sequence of calls that exhausted the pool gets up to twice the size: of calls
- * that come one after the other, more than half then find a worker ready. */
-static size_t size_for_now(const gbx_engine *engine)
-{
-    size_t size = engine->settings.options.pool_size;
-
-    return engine->place > size && is_in_use(engine) ? 2 * size : engine->kept;
-}
-
 /* How many more workers the pool and the queue want and the limits allow. */
 static size_t forks_wanted(const gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
     const gbx_template *t = engine->current;
     size_t have = (size_t)engine->ready_count + engine->coming;
-    size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
+    size_t want = may_wait_for_pause(engine) ? 0 : engine->kept;
 
     want += engine->waiting.count;
     if (t == NULL || engine->is_closing || engine->change.kind == GBX_CHANGE_UPDATE ||
@@ -177,11 +165,6 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
-    /* More concurrent calls than the pool was made for, so that each waits for a fork.
-     * A few calls, or one caller's, would notice that their workers have proved
-     * nothing. */
-    bool is_loaded = engine->load > o->pool_size;
-    size_t hurried = is_loaded ? count : engine->waiting.count;
     gbx_buf buf = {.ceiling = count * FORK_FRAME_SIZE};
 
     if (count == 0)
@@ -194,11 +177,10 @@ void gbx_pool_fill(gbx_engine *engine)
 
         if (w == NULL)
             break;
-        /* Waiting calls would wait for the proof as well, and under load no
-         * processor is idle to run it; each call is then its own proof. */
+        /* Waiting calls would wait for the proof as well: each is its own proof. */
         (void)gbx_msg_put(&buf, 0,
                           &((gbx_msg_fork){.worker_id = w->id,
-                                           .hurries = i < hurried}));
+                                           .hurries = i < engine->waiting.count}));
     }
     /* A frame is sent whole or not at all: the socket holds far more than the queue
      * of a live template, and a dead one is about to be replaced. */
@@ -245,7 +227,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         gbx_run_notify(run);
         return;
     }
-    if (engine->ready_count >= size_for_now(engine)) {
+    if (engine->ready_count >= engine->kept) {
         w->state = GBX_WORKER_SPENT; /* the call that it was for no longer waits */
         gbx_pidfd_kill(w->pidfd);
         return;
@@ -278,20 +260,13 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
-/* What a call's arrival says about load, the current sequence of calls without a pause,
- * and demand for ready workers. */
+/* What a call's arrival says about the current sequence of calls without a pause, and
+ * demand for ready workers. */
 static void note_call(gbx_engine *engine, int64_t now_ns)
 {
     uint32_t size = engine->settings.options.pool_size;
-    bool is_beside = engine->running.count > 1;
 
-    if (now_ns - engine->called_ns >= LOAD_NS)
-        engine->load = 0;
-    else if (is_beside && engine->load < 2 * size)
-        engine->load++;
-    else if (!is_beside && engine->load > 0)
-        engine->load--;
-    if (!is_beside && now_ns - engine->ended_ns >= GBX_PAUSE_NS)
+    if (engine->running.count == 1 && now_ns - engine->ended_ns >= GBX_PAUSE_NS)
         engine->place = 0;
     if (engine->place <= size)
         engine->place++;
@@ -344,7 +319,7 @@ void gbx_pool_trim(gbx_engine *engine)
         engine->kept = 1;
     if (engine->kept > 0 && idle_ns > KEEPS_NONE_NS)
         engine->kept = 0;
-    while (engine->ready_count > size_for_now(engine))
+    while (engine->ready_count > engine->kept)
         spend(engine, LIST_FIRST(&engine->ready));
 }
 

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* 1 MiB, then the clock is checked. */
-#define READS_PER_STEP 16
+#define READS_PER_STEP 32
 
 /* ---- checks that need no worker ------------------------------------------------- */
 
@@ -262,44 +262,29 @@ static void send_here(gbx_run *run)
         gbx_cpu_anywhere(w->pid, &before);
 }
 
-typedef enum { HEARD_ALL, HEARD_MORE, HEARD_END } heard;
-
 /* Read until no data is left, the last message came or the channel closed; but not
  * for ever: a worker that writes faster than we read must not keep us from the clock
- * or from other calls. */
-static heard receive(gbx_run *run, uint8_t *data, size_t size, int times)
+ * or from other calls. False if the channel is closed. */
+static bool receive(gbx_run *run)
 {
-    while (times-- > 0 && !gbx_exchange_has_ended(&run->exchange) &&
-           !run->exchange.is_nomem) {
-        ssize_t n = recv(run->worker->channel, data, size, MSG_DONTWAIT);
+    uint8_t data[GBX_KIB(32)];
+
+    for (int i = 0; i < READS_PER_STEP && !gbx_exchange_has_ended(&run->exchange) &&
+                    !run->exchange.is_nomem;
+         i++) {
+        ssize_t n = recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK ? HEARD_ALL : HEARD_END;
+            return errno == EAGAIN || errno == EWOULDBLOCK;
         if (n == 0)
-            return HEARD_END;
+            return false;
         gbx_exchange_feed(&run->exchange, data, (size_t)n, gbx_clock_now_ns());
-        if ((size_t)n < size)
-            return HEARD_ALL;
+        if ((size_t)n < sizeof data)
+            return true;
     }
-    return HEARD_MORE;
-}
-
-/* A separate function, so that a small answer does not touch sixteen pages of stack. */
-static __attribute__((noinline)) heard receive_much(gbx_run *run)
-{
-    uint8_t data[GBX_EXCHANGE_FEED_MAX];
-
-    return receive(run, data, sizeof data, READS_PER_STEP);
-}
-
-static heard receive_some(gbx_run *run)
-{
-    uint8_t data[GBX_KIB(2)];
-    heard what = receive(run, data, sizeof data, 1);
-
-    return what == HEARD_MORE ? receive_much(run) : what;
+    return true;
 }
 
 /* Processor time cannot exceed its limit before that much wall time has passed. */
@@ -340,25 +325,25 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
 static bool step_started(gbx_run *run, int64_t now_ns)
 {
     bool can_read;
-    heard what;
+    bool is_open;
 
     if (atomic_load(&run->is_aborted))
         return gbx_run_finish(run, GBX_END_ABORT);
     can_read = send_some(run);
-    what = receive_some(run);
+    is_open = receive(run);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
         return gbx_run_finish(run, GBX_END_BROKEN);
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
         return gbx_run_finish(run, GBX_END_SAID);
     if (atomic_load(&run->is_aborted))
         return gbx_run_finish(run, GBX_END_ABORT);
-    if (what != HEARD_END) {
+    if (is_open) {
         if (now_ns >= run->deadline_ns)
             return gbx_run_finish(run, GBX_END_DEADLINE);
         if (now_ns >= run->cpu_check_ns && is_over_cpu(run, now_ns))
             return gbx_run_finish(run, GBX_END_CPU);
     }
-    if (what == HEARD_END || !can_read) {
+    if (!is_open || !can_read) {
         run->phase = GBX_RUN_DYING;
         run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
         return false;

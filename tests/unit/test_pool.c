@@ -86,8 +86,8 @@ TEST(queue__waits_in_order_and_is_served_in_order)
         assert_null(s.runs[i].worker);
         assert_true(s.runs[i].is_waiting);
     }
-    /* One for each, and the pool's own; which is two in a row of calls. */
-    assert_int_equal(s.p.engine.coming, 5);
+    /* One for each, and the pool's own. */
+    assert_int_equal(s.p.engine.coming, 4);
     for (uint64_t id = 1; id <= 3; id++)
         make_ready(&s, id);
 
@@ -220,30 +220,6 @@ TEST(fill__stops_at_the_limit_of_workers)
         enter(&s, i);
 
     assert_int_equal(s.p.engine.alive, 5);
-    end(&s);
-}
-
-TEST(row__finds_twice_as_many_and_leaves_none_over)
-{
-    stage s;
-    begin(&s, 2, 64, 8);
-    make_ready(&s, 1);
-    make_ready(&s, 2);
-    for (size_t i = 0; i < 3; i++) /* one more than there are */
-        enter(&s, i);
-    assert_int_equal(s.p.engine.coming, 5);
-
-    for (uint64_t id = 3; id <= 7; id++)
-        make_ready(&s, id);
-    assert_int_equal(s.p.engine.ready_count, 4);
-    gbx_pool_trim(&s.p.engine);
-    assert_int_equal(s.p.engine.ready_count, 4); /* the row goes on */
-
-    s.p.engine.called_ns -= INT64_C(1000000000); /* a second ago */
-    gbx_pool_trim(&s.p.engine);
-    assert_int_equal(s.p.engine.ready_count, 2);
-    gbx_pool_fill(&s.p.engine);
-    assert_int_equal(s.p.engine.coming, 0);
     end(&s);
 }
 

@@ -73,31 +73,15 @@ gbx_status gbx_confine_open(gbx_engine *engine, gbx_error *reterr)
     return GBX_OK;
 }
 
-void gbx_kills_look(gbx_kills *kills, uint64_t count, int64_t now_ns)
-{
-    kills->before = kills->looked_ns == 0 ? count : kills->latest;
-    kills->latest = count;
-    kills->looked_ns = now_ns;
-}
-
-bool gbx_kills_take(gbx_kills *kills, uint64_t count)
-{
-    if (count <= kills->before)
-        return false;
-    kills->before++;
-    if (kills->latest < kills->before)
-        kills->latest = kills->before;
-    return true;
-}
-
 void gbx_confine_tick(gbx_engine *engine)
 {
     int64_t now = gbx_clock_now_ns();
 
-    if (engine->group.dir < 0 &&
-        (engine->kills.looked_ns == 0 || now - engine->kills.looked_ns >= LOOK_NS))
-        gbx_kills_look(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here),
-                       now);
+    if (engine->group.dir >= 0 ||
+        (engine->kills_ns != 0 && now - engine->kills_ns < LOOK_NS))
+        return;
+    engine->kills = gbx_cgroup_kills_everywhere(&gbx_cgroup_here);
+    engine->kills_ns = now;
 }
 
 gbx_shortage gbx_confine_shortage(gbx_engine *engine)
@@ -105,18 +89,14 @@ gbx_shortage gbx_confine_shortage(gbx_engine *engine)
     if (engine->group.dir >= 0)
         return gbx_cgroup_take_kill(&engine->group) ? GBX_SHORTAGE_GROUP
                                                     : GBX_SHORTAGE_NONE;
-    return gbx_kills_take(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here))
-               ? GBX_SHORTAGE_MACHINE
-               : GBX_SHORTAGE_NONE;
+    if (gbx_cgroup_kills_everywhere(&gbx_cgroup_here) <= engine->kills)
+        return GBX_SHORTAGE_NONE;
+    engine->kills++;
+    return GBX_SHORTAGE_MACHINE;
 }
 
 void gbx_confine_weigh(gbx_engine *engine)
 {
     (void)gbx_cgroup_allow(&engine->group, gbx_confine_memory(&engine->settings.options,
                                                               dataset_bytes(engine)));
-}
-
-void gbx_confine_close(gbx_engine *engine)
-{
-    gbx_cgroup_close(&engine->group);
 }

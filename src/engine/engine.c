@@ -138,11 +138,13 @@ static void free_rest(gbx_engine *engine)
         event_free(engine->pause);
     if (engine->base != NULL)
         event_base_free(engine->base);
-    gbx_confine_close(engine);
+    gbx_cgroup_close(&engine->group);
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_all(&engine->datasets);
     gbx_loader_free_all(&engine->preloads);
-    gbx_runner_cleanup(engine);
+    /* A library with a live engine cannot be unloaded: its threads outlive it. */
+    if (engine->runner.dispose != NULL)
+        engine->runner.dispose(engine->runner.user);
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
     gbx_guard_cache_cleanup(&engine->known);

@@ -51,28 +51,13 @@ void gbx_confine_weigh(gbx_engine *engine);
 /* The largest memory need for the engine's datasets and options; pure. */
 uint64_t gbx_confine_memory(const gbx_options *options, uint64_t dataset_bytes);
 
-/* Out-of-memory kills on the whole machine. Kills from before the engine looked are
- * not its own. */
-typedef struct gbx_kills {
-    uint64_t before; /* count at the look before the last */
-    uint64_t latest;
-    int64_t looked_ns; /* 0: never */
-} gbx_kills;
-
-void gbx_kills_look(gbx_kills *kills, uint64_t count, int64_t now_ns);
-
-/* True once for each kill that is new since then. */
-bool gbx_kills_take(gbx_kills *kills, uint64_t count);
-
 /* At every tick; supervisor thread only. */
 void gbx_confine_tick(gbx_engine *engine);
 
 /* A process of the engine was killed, but not by us: was it the kernel, because
- * memory was out? Once for each kill; supervisor thread only. */
+ * memory was out? Once for each kill; supervisor thread only. Without a group, the kills
+ * of the whole machine in the last seconds are taken for ours. */
 gbx_shortage gbx_confine_shortage(gbx_engine *engine);
-
-/* When the last process has ended. */
-void gbx_confine_close(gbx_engine *engine);
 
 /* ---- attack_mode.c ------------------------------------------------------- */
 
@@ -238,7 +223,6 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
 
 /* Set engine->runner from the options: nothing for "process". */
 gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr);
-void gbx_runner_cleanup(gbx_engine *engine);
 
 /* Run it on engine->runner, on this thread, to its end. */
 gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr);
@@ -400,8 +384,9 @@ struct gbx_engine {
     gbx_settings settings;
     gbx_runner runner; /* execute NULL: our own processes */
     void *runner_library;
-    gbx_cgroup group;      /* of all templates and workers, where available */
-    gbx_kills kills;       /* out-of-memory kills; used without a group */
+    gbx_cgroup group; /* of all templates and workers, where available */
+    uint64_t kills; /* for want of memory on the whole machine, as last seen or taken */
+    int64_t kills_ns;      /* when that was; 0: never; used without a group */
     gbx_guard_cache known; /* code that the guard has passed; has its own lock */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* start, load, end: rare events */
@@ -510,8 +495,8 @@ void gbx_queue_fail_all(gbx_engine *engine);
 
 /* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
 
-/* It is in no list any more. */
-void gbx_worker_free(gbx_worker *worker);
+/* Free one whose end is known, or whose engine ends; its template is still there. */
+void gbx_pool_forget(gbx_engine *engine, gbx_worker *worker);
 
 /* The run is over: kill the worker; forget it when its end is reported. */
 void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);

@@ -27,22 +27,17 @@
 /* The pool does not wait for the end of a longer call. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
-void gbx_worker_free(gbx_worker *w)
+void gbx_pool_forget(gbx_engine *engine, gbx_worker *w)
 {
+    LIST_REMOVE(w, link);
+    engine->alive--;
+    w->from->workers--;
     if (w->ready != NULL)
         event_free(w->ready);
     gbx_fd_close(&w->channel);
     gbx_fd_close(&w->pidfd);
     gbx_fd_close(&w->status_fd);
     free(w);
-}
-
-static void free_worker(gbx_engine *engine, gbx_worker *w)
-{
-    LIST_REMOVE(w, link);
-    engine->alive--;
-    w->from->workers--;
-    gbx_worker_free(w);
 }
 
 static gbx_worker *add_worker(gbx_engine *engine)
@@ -155,7 +150,7 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
     engine->fork_ns = 0;
     gbx_pidfd_kill(w->pidfd);
     if (w->has_exited) { /* no later report will trigger filling the pool */
-        free_worker(engine, w);
+        gbx_pool_forget(engine, w);
         gbx_pool_fill(engine);
     }
 }
@@ -251,7 +246,7 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *ex
         waste(engine);
         spend(engine, w);
     }
-    free_worker(engine, w);
+    gbx_pool_forget(engine, w);
 }
 
 void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)

@@ -75,13 +75,6 @@ gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
     return open_runner.function(o, &engine->runner, reterr);
 }
 
-void gbx_runner_cleanup(gbx_engine *engine)
-{
-    if (engine->runner.dispose != NULL)
-        engine->runner.dispose(engine->runner.user);
-    /* A library with a live engine cannot be unloaded: its threads outlive it. */
-}
-
 gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr)
 {
     const gbx_runner *runner = &run->engine->runner;

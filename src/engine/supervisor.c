@@ -262,13 +262,11 @@ static void end_everything(gbx_engine *engine)
     gbx_template *t;
     gbx_worker *w;
 
+    while ((w = LIST_FIRST(&engine->workers)) != NULL)
+        gbx_pool_forget(engine, w);
     while ((t = engine->templates) != NULL) {
         engine->templates = t->next;
         gbx_template_end(t);
-    }
-    while ((w = LIST_FIRST(&engine->workers)) != NULL) {
-        LIST_REMOVE(w, link);
-        gbx_worker_free(w);
     }
 }
 

@@ -84,10 +84,8 @@ void puppet_cleanup(puppet *p)
     gbx_engine *e = &p->engine;
     gbx_worker *w;
 
-    while ((w = LIST_FIRST(&e->workers)) != NULL) {
-        LIST_REMOVE(w, link);
-        gbx_worker_free(w);
-    }
+    while ((w = LIST_FIRST(&e->workers)) != NULL)
+        gbx_pool_forget(e, w);
     while (e->datasets != NULL) {
         gbx_dataset *d = e->datasets;
 

@@ -146,21 +146,4 @@ TEST(kills__everywhere_are_what_the_machine_counts)
     (void)rmdir(proc);
 }
 
-TEST(kills__from_before_two_looks_are_nobodys)
-{
-    gbx_kills kills = {0};
-
-    gbx_kills_look(&kills, 5, 1);
-    assert_false(gbx_kills_take(&kills, 5));
-    assert_true(gbx_kills_take(&kills, 7));
-    assert_true(gbx_kills_take(&kills, 7));
-    assert_false(gbx_kills_take(&kills, 7)); /* each once */
-    gbx_kills_look(&kills, 8, 2);
-    assert_true(gbx_kills_take(&kills, 8)); /* told after the look that counted it */
-    gbx_kills_look(&kills, 9, 3);
-    gbx_kills_look(&kills, 9, 4);
-
-    assert_false(gbx_kills_take(&kills, 9));
-}
-
 TEST_MAIN(NULL, NULL)

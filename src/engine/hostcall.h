@@ -161,9 +161,6 @@ typedef struct gbx_providers {
     struct gbx_fetcher *fetcher; /* the supervisor's */
 } gbx_providers;
 
-/* A request has arrived, with a JSON array of arguments. Driver only. */
-void gbx_hostcall_take(struct gbx_run *run, const gbx_msg_hostcall *msg);
-
 /* Start posted fetches, drop forgotten ones. Supervisor only. */
 void gbx_provider_tick(gbx_engine *engine);
 

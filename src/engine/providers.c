@@ -348,7 +348,8 @@ static void start_job(gbx_run *run, gbx_request request, const struct provider *
     refuse_job(run->engine, request, by->name);
 }
 
-void gbx_hostcall_take(gbx_run *run, const gbx_msg_hostcall *msg)
+/* A request has arrived, with a JSON array of arguments. Driver only. */
+static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     const gbx_policy *policy = gbx_run_policy(run);
@@ -464,7 +465,7 @@ static bool live_answer(gbx_run *run, const gbx_msg_answer *msg)
 
 const gbx_run_host gbx_live_host = {
     .open = live_open,
-    .request = gbx_hostcall_take,
+    .request = live_request,
     .cancel = gbx_hostcall_cancel,
     .wake = live_wake,
     .answer = live_answer,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *gbx_record_form(unsigned index)
+static const char *form_word(unsigned index)
 {
     return index <= GBX_FORM_SCRIPT ? gbx_form_name((gbx_form)index) : NULL;
 }
@@ -72,7 +72,7 @@ static const gbx_recording_field title_fields[] = {
 };
 
 static const gbx_recording_field call_fields[] = {
-    {"form", GBX_FIELD_WORD, true, AT(form), 0, gbx_record_form},
+    {"form", GBX_FIELD_WORD, true, AT(form), 0, form_word},
     {"unguarded", GBX_FIELD_BOOL, false, AT(no_guard), 0, NULL},
     {"seed", GBX_FIELD_DECIMAL, true, AT(seed), 0, NULL},
     {"now", GBX_FIELD_INT, true, AT(now_ms), 0, NULL},

@@ -275,7 +275,6 @@ bool gbx_recording_line_write(gbx_buf *to, const char *what,
 
 /* The names of choices in a recording; NULL past the last. */
 
-const char *gbx_record_form(unsigned index);       /* gbx_form */
 const char *gbx_record_globals(unsigned index);    /* gbx_globals */
 const char *gbx_record_capability(unsigned index); /* bit of gbx_capability */
 const char *gbx_record_code(unsigned index);       /* gbx_code */

@@ -48,10 +48,8 @@ static void put_digest(gbx_buf *to, const uint8_t *digest)
     (void)gbx_buf_printf(to, ", sha256 %s", text);
 }
 
-/* The value or the error, and what else of an end is compared. */
-static void put_end(gbx_buf *to, const gbx_record_end *end)
+static void put_outcome(gbx_buf *to, const gbx_record_end *end)
 {
-    (void)gbx_buf_printf(to, "the end: %s, ", gbx_code_name((gbx_code)end->code));
     if (end->value.data != NULL) {
         put_cut(to, end->value, end->value_size);
         if (end->value_size > SHOWN_MAX)
@@ -62,6 +60,12 @@ static void put_end(gbx_buf *to, const gbx_record_end *end)
     } else {
         (void)gbx_buf_puts(to, "undefined");
     }
+}
+
+static void put_end(gbx_buf *to, const gbx_record_end *end)
+{
+    (void)gbx_buf_printf(to, "the end: %s, ", gbx_code_name((gbx_code)end->code));
+    put_outcome(to, end);
 }
 
 static bool spans_equal(gbx_span a, gbx_span b)
@@ -188,14 +192,16 @@ static void compare_ends(gbx_run *run, const gbx_record_end *came)
     }
     for (size_t i = 0; i < 2; i++) {
         gbx_buf_init(&texts[i], COMPARED_MAX);
-        if (what == IN_STACK) {
+        if (what == IN_CODE) {
+            put_end(&texts[i], ends[i]);
+        } else if (what == IN_STACK) {
             put_cut(&texts[i], ends[i]->stack, ends[i]->stack.len);
         } else if (what == IN_LOGS) {
             (void)gbx_buf_printf(&texts[i], "%llu lines",
                                  (unsigned long long)ends[i]->logs);
             put_digest(&texts[i], ends[i]->logs_sha256);
         } else {
-            put_end(&texts[i], ends[i]);
+            put_outcome(&texts[i], ends[i]);
         }
     }
     diverge(run, words[what], 0, &texts[0], &texts[1]);

@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 99528,
+  'lines in src': 99475,
   'lines in src/mcp': 31636,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,

@@ -20,83 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- escapes --------------------------------------------------------------------- */
-
-static size_t line_end(const char *text, size_t from, size_t end)
-{
-    const char *eol = memchr(text + from, '\n', end - from);
-
-    return eol != NULL ? (size_t)(eol - text) : end;
-}
-
-/* The end of the string, template or comment that begins at `at`; else `at`. */
-static size_t skip_quoted(const char *text, size_t at, size_t len)
-{
-    char quote = text[at];
-    size_t i = at + 1;
-
-    if (quote == '/' && i < len && text[i] == '/')
-        return line_end(text, at, len);
-    if (quote == '/' && i < len && text[i] == '*') {
-        const char *close = memmem(text + i + 1, len - i - 1, "*/", 2);
-
-        return close != NULL ? (size_t)(close - text) + 2 : len;
-    }
-    if (quote != '"' && quote != '\'' && quote != '`')
-        return at;
-    for (; i < len && text[i] != quote; i++)
-        if (text[i] == '\\')
-            i++;
-    return i < len ? i + 1 : len;
-}
-
-/* The end of the regular expression at `at`; `at` if it is a division. before: the last
- * character of code. */
-static size_t skip_regex(const char *text, size_t at, size_t len, char before)
-{
-    bool in_class = false;
-    size_t i = at + 1;
-
-    if (text[at] != '/' ||
-        (before != 0 && strchr("(,=:[!&|?{};<>+-*%~^", before) == NULL))
-        return at;
-    for (; i < len && text[i] != '\n' && (in_class || text[i] != '/'); i++) {
-        if (text[i] == '\\')
-            i++;
-        else if (text[i] == '[' || text[i] == ']')
-            in_class = text[i] == '[';
-    }
-    return i < len ? i + 1 : len;
-}
-
-/* The first backslash outside strings, templates, regular expressions and comments that
- * stems from one escaping too many; len if none. */
-static size_t find_extra_escape(const char *text, size_t len, uint32_t *ret_hint)
-{
-    char before = 0;
-
-    for (size_t i = 0; i < len;) {
-        size_t after = skip_quoted(text, i, len);
-
-        if (after == i)
-            after = skip_regex(text, i, len, before);
-        if (after > i) {
-            before = (char)(text[i] == '/' ? before : 'a');
-            i = after;
-            continue;
-        }
-        if (text[i] == '\\' && i + 1 < len && strchr("nrt\"'`", text[i + 1]) != NULL) {
-            *ret_hint = strchr("nrt", text[i + 1]) != NULL ? GBX_HINT_ESCAPED_BREAK
-                                                           : GBX_HINT_ESCAPED_QUOTE;
-            return i;
-        }
-        if (!isspace((unsigned char)text[i]))
-            before = text[i];
-        i++;
-    }
-    return len;
-}
-
 /* ---- the script ------------------------------------------------------------- */
 
 #define RETURN "return "
@@ -118,14 +41,19 @@ struct work {
     bool is_broken; /* valid in neither language; what looked like types is blank */
 };
 
-/* Code that parses has no such backslash. */
-static void find_escape(struct work *w, size_t len)
+/* t: flat. Find a backslash that stems from one escaping too many. Code that parses has
+ * none. */
+static void find_escape(struct work *w, const gbx_tree *t)
 {
-    uint32_t hint = GBX_HINT_NONE;
-    size_t at = find_extra_escape(w->text + w->region.start, len, &hint);
+    size_t at = gbx_tree_find_bare(t, '\\', 0);
 
-    if (at < len && w->fault.hint == GBX_HINT_NONE)
-        w->fault = (gbx_types_fault){hint, at};
+    while (at + 1 < t->len && strchr("nrt\"'`", t->text[at + 1]) == NULL)
+        at = gbx_tree_find_bare(t, '\\', at + 1);
+    if (at + 1 < t->len && w->fault.hint == GBX_HINT_NONE)
+        w->fault = (gbx_types_fault){strchr("nrt", t->text[at + 1]) != NULL
+                                         ? GBX_HINT_ESCAPED_BREAK
+                                         : GBX_HINT_ESCAPED_QUOTE,
+                                     at};
 }
 
 bool gbx_may_be_generic(const char *text, size_t len)
@@ -253,9 +181,9 @@ static void look(void *user)
     take_types(w, len);
     if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
         return;
-    if (t.has_error)
-        find_escape(w, len);
     gbx_tree_flatten(&t);
+    if (t.has_error)
+        find_escape(w, &t);
     if (gbx_exports_take(&t, w->copy + w->region.start)) {
         if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
             return;

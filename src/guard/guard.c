@@ -129,33 +129,15 @@ struct check {
     gbx_findings found;
 };
 
-static bool may_hold_nul(gbx_node_kind kind)
-{
-    return kind == GBX_NODE_STRING || kind == GBX_NODE_STRING_FRAGMENT ||
-           kind == GBX_NODE_REGEX || kind == GBX_NODE_COMMENT ||
-           kind == GBX_NODE_HTML_COMMENT;
-}
-
 /* A NUL is an ordinary character in a literal or a comment, and a mistake anywhere
- * else. The nodes are in the order of the text. */
+ * else. */
 static void find_stray_nul(struct check *c, const gbx_tree *t)
 {
-    const char *nul = NULL;
-    size_t from = 0;
+    size_t nul = gbx_tree_find_bare(t, 0, 0);
 
-    for (uint32_t i = 0; i < t->count && nul == NULL; i++) {
-        size_t start = c->region.start + t->nodes[i].start;
-
-        if (!may_hold_nul((gbx_node_kind)t->nodes[i].kind) || start < from)
-            continue;
-        nul = memchr(c->text + from, 0, start - from);
-        from = c->region.start + t->nodes[i].end;
-    }
-    if (nul == NULL)
-        nul = memchr(c->text + from, 0, c->len - from);
-    if (nul != NULL)
+    if (nul < t->len)
         gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
-                         (size_t)(nul - c->text), "leave the character out",
+                         c->region.start + nul, "leave the character out",
                          "the code has a NUL byte outside of a string");
 }
 

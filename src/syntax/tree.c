@@ -699,6 +699,39 @@ bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i)
     return false;
 }
 
+static bool is_quoted(const gbx_tree *t, uint32_t i)
+{
+    switch ((unsigned)t->nodes[i].kind) {
+    case GBX_NODE_STRING:
+    case GBX_NODE_STRING_FRAGMENT: /* of a template */
+    case GBX_NODE_REGEX:
+    case GBX_NODE_COMMENT:
+    case GBX_NODE_HTML_COMMENT: return true;
+    default: /* an escape of a template */
+        return t->nodes[i].parent != GBX_NO_NODE &&
+               t->nodes[t->nodes[i].parent].kind == GBX_NODE_TEMPLATE &&
+               t->text[t->nodes[i].start] == '\\';
+    }
+}
+
+size_t gbx_tree_find_bare(const gbx_tree *t, char c, size_t from)
+{
+    const char *found = NULL;
+
+    for (uint32_t i = 0; i < t->count && found == NULL; i++) {
+        const gbx_node *n = &t->nodes[i];
+
+        if (n->end <= from || !is_quoted(t, i))
+            continue;
+        if (n->start > from)
+            found = memchr(t->text + from, c, n->start - from);
+        from = n->end;
+    }
+    if (found == NULL && from < t->len)
+        found = memchr(t->text + from, c, t->len - from);
+    return found != NULL ? (size_t)(found - t->text) : t->len;
+}
+
 void gbx_text_blank(char *to, size_t start, size_t end)
 {
     static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\x83",

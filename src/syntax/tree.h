@@ -261,6 +261,10 @@ uint32_t gbx_tree_unpaired(const gbx_tree *t, bool *ret_is_open);
 /* Where the first error of the flat tree t begins; the end if it has none. */
 size_t gbx_tree_first_error(const gbx_tree *t);
 
+/* The next place of that character, from that offset on, that is in no string, template,
+ * regular expression or comment of the flat tree t; the end if there is none. */
+size_t gbx_tree_find_bare(const gbx_tree *t, char c, size_t from);
+
 /* True if node i is a string without a closing quote, or one that goes past its
  * line. */
 bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i);

@@ -119,11 +119,4 @@ typedef struct gbx_member {
  * first GBX_MEMBERS_MAX; their number. code: JavaScript, valid UTF-8. */
 size_t gbx_members_find(const char *code, size_t len, gbx_member ret[GBX_MEMBERS_MAX]);
 
-/* ---- literals.c ---------------------------------------------------------- */
-
-/* False: no word of the code begins like a number beyond 2^53 - 1. Else the numbers of the
- * code were appended as JSON, [[offset, "0x1F"], ...], with offsets in UTF-16 units; of code
- * that is too long, nothing. */
-bool gbx_literals_find(const char *code, size_t len, gbx_buf *to);
-
 #endif

@@ -13,9 +13,8 @@
  * many host calls would do. Calls do not find the function.
  *
  * It may leave functions at globalThis[Symbol.for('glovebox.digits')], for integers beyond
- * 2^53 - 1: input(code, literals, text) is called before code that may have such numbers,
- * or has such an input, and gives the value of the input; literals: as of analysis.h, or
- * ''. result(text) gives other text for the JSON of such a result, or undefined. Beside
+ * 2^53 - 1: input(code, text) is called before code that may have such numbers, or has such
+ * an input, and gives the value of the input. result(text) gives other text for the JSON of such a result, or undefined. Beside
  * them, servers says that the code has other servers' tools. Calls that name a dataset have
  * none of these.
  *

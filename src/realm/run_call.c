@@ -12,6 +12,7 @@
 #include "realm/internal.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <glovebox/glovebox.h>
 #include <math.h>
 #include <stdio.h>
@@ -271,25 +272,46 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     }
 }
 
+/* Does text of this length begin with an exponent that may lead beyond 2^53 - 1? */
+static bool is_exponent(const uint8_t *text, size_t len)
+{
+    return len > 2 && (text[0] | 0x20) == 'e' &&
+           (text[1] == '+' || (isdigit(text[1]) != 0 && isdigit(text[2]) != 0));
+}
+
+/* May the code have a number beyond 2^53 - 1, of 16 digits or with an exponent? */
+static bool may_have_digits(gbx_span code)
+{
+    size_t run = 0; /* characters that began with a digit */
+
+    for (size_t i = 0; i < code.len; i++) {
+        uint8_t c = code.data[i];
+
+        if (run > 0 && is_exponent(code.data + i, code.len - i))
+            return true;
+        run =
+            isdigit(c) != 0 || (run > 0 && (isalnum(c) != 0 || c == '_')) ? run + 1 : 0;
+        if (run == 16)
+            return true;
+    }
+    return false;
+}
+
 /* Read by the function that preloads have left for integers beyond 2^53 - 1. NULL: the
  * call has none, or the text is not JSON. */
 static JSValueRef read_digits(gbx_realm *realm, JSStringRef text)
 {
     gbx_span code = realm->in->code;
     gbx_span input = realm->in->input;
-    JSValueRef args[3];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf literals = {.ceiling = GBX_MIB(1)};
+    JSValueRef args[2];
 
     if (realm->preload_input == NULL || text == NULL ||
-        (!gbx_literals_find((const char *)code.data, code.len, &literals) &&
+        (!may_have_digits(code) &&
          !gbx_json_has_digits((const char *)input.data, input.len)))
         return NULL;
     args[0] = gbx_value_of_text(realm->ctx, (const char *)code.data, code.len);
-    args[1] =
-        gbx_value_of_text(realm->ctx, literals.failed ? "" : (char *)literals.data,
-                          literals.failed ? 0 : literals.len);
-    args[2] = JSValueMakeString(realm->ctx, text);
-    return JSObjectCallAsFunction(realm->ctx, realm->preload_input, NULL, 3, args,
+    args[1] = JSValueMakeString(realm->ctx, text);
+    return JSObjectCallAsFunction(realm->ctx, realm->preload_input, NULL, 2, args,
                                   NULL);
 }
 

@@ -8,8 +8,7 @@
  *
  * Evaluates to a function of what declarations.js gives; its value is a function of (warn),
  * which makes
- *   input(code, literals, text)  the value of the input, JSON; literals: the numbers of the
- *                                code, as JSON: [[position, text], ...]; or ''
+ *   input(code, text)       the value of the input, JSON
  *   result(text)            the JSON of a result, with its digits; undefined: it has them
  *   given(text, who, line)  the value of the JSON that a tool gave
  *   check(text)             throws if a call's JSON needs exact()
@@ -79,10 +78,15 @@
     return `line ${lines.length}, column ${lines.at(-1).length + 1}`;
   }
 
+  /* A number, or what may have numbers in it that are none of the code's. */
+  const TOKENS = new RegExp([/"(?:\\.|[^"\\\n])*"/, /'(?:\\.|[^'\\\n])*'/, /`(?:\\[^]|[^`\\])*`/, /\/\/.*/,
+    /\/\*[^]*?\*\//, /[A-Za-z_$][\w$]*/, /(\.?\d(?:\w|\.\d|(?<=[\d_.]e)[+-]\d)*)/].map(({ source }) => source).join('|'), 'gi');
+
   /* A Number with an exponent or a fraction counts as meant exactly so. */
-  function learnLiterals(code, literals) {
+  function learnLiterals(code) {
     let remarks = 0;
-    for (const [at, text] of literals) {
+    for (const { 1: text, index: at } of code.matchAll(TOKENS)) {
+      if (text === undefined) continue;
       const plain = text.replaceAll('_', '').replace(/n$/, '');
       const isInteger = /^(?:\d+|0[xob][\da-f]+)$/i.test(plain);
       const number = Number(plain);
@@ -158,9 +162,9 @@
     return value;
   }
 
-  function input(code, literals, text) {
+  function input(code, text) {
     learn(code);
-    if (literals !== '') learnLiterals(code, parse(literals));
+    learnLiterals(code);
     const { value, found } = read(text, 'input');
     if (found !== undefined) warn(`the input has ${found}`);
     return value;

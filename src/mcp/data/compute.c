@@ -69,27 +69,14 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
     gbx_mcp_log_line(c->request, level, text, len);
 }
 
-/* A dataset that could not be read is missing, and code that reads it may not notice. */
-static void say_unread(const gbx_compute *c, gbx_buf *to)
-{
-    const gbx_mcp_data *d = c->data;
-
-    for (size_t i = 0; c->needs == NULL && i < d->count; i++)
-        if (!d->sets[i].is_loaded &&
-            gbx_code_mentions((const char *)c->code.data, c->code.len,
-                              d->sets[i].spec.name))
-            (void)gbx_buf_printf(to, "%sdataset '%s' could not be read: %s",
-                                 to->len > 0 ? "; " : "", d->sets[i].spec.name,
-                                 d->sets[i].problem);
-}
-
 /* What only the host knows of a failure. */
 static void advise(const gbx_compute *c, const gbx_result *result, gbx_buf *to)
 {
     static const char unknown[] = "unknown dataset '";
     const char *hint = gbx_result_hint(result);
 
-    say_unread(c, to);
+    if (c->needs == NULL)
+        gbx_data_say_unread(c->data, (const char *)c->code.data, c->code.len, to);
     if (to->len > 0 || strncmp(hint, unknown, sizeof unknown - 1) != 0)
         return;
     (void)gbx_buf_printf(to, "%s: ", hint);

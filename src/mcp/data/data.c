@@ -32,14 +32,6 @@
 #define DESCRIBE_BYTES      GBX_MIB(4)
 #define DESCRIBE_CODE_BYTES 65536
 
-static bool all_settled(const gbx_mcp_data *d)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (!d->sets[i].is_settled)
-            return false;
-    return true;
-}
-
 static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
 {
     if (o->told.type == NULL)
@@ -101,31 +93,14 @@ static const char *name_at(void *user, size_t index)
     return d->sets[index].spec.name;
 }
 
-static bool may_read(const gbx_dataset_state *set, const char *code, size_t len)
-{
-    return gbx_code_mentions(code, len, set->spec.name) ||
-           gbx_code_mentions(code, len, "datasets");
-}
-
 static bool is_pending(void *user, const char *code, size_t len)
 {
     const gbx_mcp_data *d = user;
 
     for (size_t i = 0; i < d->count; i++)
-        if (!d->sets[i].is_settled && may_read(&d->sets[i], code, len))
+        if (!d->sets[i].is_settled && gbx_data_may_read(&d->sets[i], code, len))
             return true;
     return false;
-}
-
-static void say_missing(void *user, const char *code, size_t len, gbx_buf *to)
-{
-    const gbx_mcp_data *d = user;
-
-    for (size_t i = 0; i < d->count; i++)
-        if (!d->sets[i].is_loaded && may_read(&d->sets[i], code, len))
-            (void)gbx_buf_printf(to, "%sdataset '%s' could not be read: %s",
-                                 to->len > 0 ? "; " : "", d->sets[i].spec.name,
-                                 d->sets[i].problem);
 }
 
 /* Without an engine, nothing was loaded. */
@@ -186,7 +161,7 @@ static gbx_status check_shown(const gbx_mcp_data *d, gbx_error *reterr)
 static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 {
     take_dataset(d, o);
-    if (d->is_held && all_settled(d)) {
+    if (d->is_held && gbx_data_is_ready(d, NULL)) {
         d->is_held = false;
         gbx_mcp_server_release(d->server);
     }
@@ -312,11 +287,12 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     if (status == GBX_OK)
         status = start(d, reterr);
     if (status == GBX_OK && scripts != NULL)
-        gbx_mcp_code_use_data(scripts, &(gbx_code_data){.count = d->count,
-                                                        .name = name_at,
-                                                        .is_pending = is_pending,
-                                                        .say_missing = say_missing,
-                                                        .user = d});
+        gbx_mcp_code_use_data(scripts,
+                              &(gbx_code_data){.count = d->count,
+                                               .name = name_at,
+                                               .is_pending = is_pending,
+                                               .say_missing = gbx_data_say_unread,
+                                               .user = d});
     if (status == GBX_OK)
         *ret = d;
     else

@@ -372,7 +372,8 @@ static bool is_of_name(char character)
     return isalnum((unsigned char)character) || character == '_' || character == '$';
 }
 
-bool gbx_code_mentions(const char *code, size_t code_len, const char *name)
+/* Does the code have that name as a word? */
+static bool mentions(const char *code, size_t code_len, const char *name)
 {
     const char *end = code + code_len;
     size_t len = strlen(name);
@@ -383,6 +384,26 @@ bool gbx_code_mentions(const char *code, size_t code_len, const char *name)
             (at + len == end || !is_of_name(at[len])))
             return true;
     return false;
+}
+
+bool gbx_data_may_read(const gbx_dataset_state *set, const char *code, size_t len)
+{
+    return mentions(code, len, set->spec.name) || mentions(code, len, "datasets");
+}
+
+void gbx_data_say_unread(void *user, const char *code, size_t len, gbx_buf *to)
+{
+    const gbx_mcp_data *d = user;
+    bool is_named = false;
+
+    for (size_t i = 0; i < d->count; i++)
+        is_named |= !d->sets[i].is_loaded && mentions(code, len, d->sets[i].spec.name);
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->sets[i].is_loaded &&
+            mentions(code, len, is_named ? d->sets[i].spec.name : "datasets"))
+            (void)gbx_buf_printf(to, "%sdataset '%s' could not be read: %s",
+                                 to->len > 0 ? "; " : "", d->sets[i].spec.name,
+                                 d->sets[i].problem);
 }
 
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)

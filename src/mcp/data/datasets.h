@@ -264,8 +264,12 @@ struct gbx_mcp_data {
 /* The dataset of that name, or NULL. */
 const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *name);
 
-/* Does the code have that name as a word? */
-bool gbx_code_mentions(const char *code, size_t len, const char *name);
+/* Does the code have the dataset's name as a word, or `datasets`? */
+bool gbx_data_may_read(const gbx_dataset_state *set, const char *code, size_t len);
+
+/* Append why datasets that the code names, or any if it has `datasets` alone, are missing:
+ * they could not be read. The code may not notice. user is the gbx_mcp_data. */
+void gbx_data_say_unread(void *user, const char *code, size_t len, gbx_buf *to);
 
 /* Append the first names: "there are orders, customers". */
 void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);

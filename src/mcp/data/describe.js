@@ -322,7 +322,7 @@
   const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
   const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
-  // Text with room: what does not fit is not begun.
+  // Text with room: what does not fit is not begun. Of a list, more() says how much that is.
   const writer = (room) => ({
     text: '',
     add(part) {
@@ -330,6 +330,17 @@
     },
     get isFull() {
       return this.text.length >= room;
+    },
+    addList(items, separator, put, more) {
+      for (const [i, item] of items.entries()) {
+        if (this.isFull) {
+          this.add(more(items.length - i));
+          return false;
+        }
+        this.add(i === 0 ? '' : separator);
+        put(item);
+      }
+      return true;
     },
   });
 
@@ -349,22 +360,15 @@
     kindsOf(node).every((kind) => kind === 'string' || kind === 'null') &&
     node.top.every(([value, n]) => n >= CHOICE_OFTEN && value.length <= CHOICE_CHARS);
 
+  const moreFields = (left) => `; /* and ${left} more fields */`;
+
   const putFields = (out, node, at) => {
-    let listed = 0;
     out.add('{ ');
-    for (const [name, field] of node.fields) {
-      if (out.isFull) {
-        break;
-      }
-      out.add(`${listed++ === 0 ? '' : '; '}${nameText(name)}`);
-      out.add(field.count < node.objects ? '?: ' : ': ');
+    const isAll = out.addList([...node.fields], '; ', ([name, field]) => {
+      out.add(`${nameText(name)}${field.count < node.objects ? '?: ' : ': '}`);
       putType(out, field, below(at, name));
-    }
-    if (listed < node.fields.size) {
-      out.add(`; /* and ${node.fields.size - listed} more fields */`);
-    } else if (node.hasMore) {
-      out.add('; /* and more fields */');
-    }
+    }, moreFields);
+    out.add(node.hasMore && isAll ? '; /* and more fields */' : '');
     if (node.keyed !== null) {
       out.add(`${node.fields.size > 0 ? '; ' : ''}[key: string /* like `);
       out.add(`${nameText(node.key)} */]: `);
@@ -439,15 +443,8 @@
 
   const columnsType = (names, room) => {
     const out = writer(room);
-    let listed = 0;
     out.add('{ ');
-    for (const name of names) {
-      if (out.isFull) {
-        out.add(`; /* and ${names.length - listed} more fields */`);
-        break;
-      }
-      out.add(`${listed++ === 0 ? '' : '; '}${nameText(name)}: unknown`);
-    }
+    out.addList(names, '; ', (name) => out.add(`${nameText(name)}: unknown`), moreFields);
     out.add(' }[]');
     return out.text;
   };
@@ -457,27 +454,9 @@
   const NAMES_CHARS = 600; // on one line
   const TABLE_CHARS = 120; // of one table among several
 
-  const putNames = (out, names, room) => {
-    let listed = 0;
-    const end = out.text.length + room;
-    for (const name of names) {
-      if (out.isFull || out.text.length > end) {
-        out.add(`, and ${names.length - listed} more`);
-        break;
-      }
-      out.add(`${listed++ === 0 ? '' : ', '}${name}`);
-    }
-  };
-
   const namesText = (names, room) => {
     const out = writer(room);
-    for (const [i, name] of names.entries()) {
-      if (out.isFull) {
-        out.add(`, and ${names.length - i} more`);
-        break;
-      }
-      out.add(`${i === 0 ? '' : ', '}${name}`);
-    }
+    out.addList(names, ', ', (name) => out.add(name), (left) => `, and ${left} more`);
     return out.text;
   };
 
@@ -696,19 +675,13 @@
   // "total: number, count 50, distinct 50, min 0, ...", as much as fits.
   const listingText = (rows) => {
     const out = writer(options.room);
-    let listed = 0;
-    for (const { field, kinds, top, ...counts } of rows) {
-      if (out.isFull) {
-        out.add(`and ${count(rows.length - listed)} more\n`);
-        break;
-      }
-      listed++;
+    out.addList(rows, '', ({ field, kinds, top, ...counts }) => {
       out.add(`${field}: ${kinds.join(' | ') || 'unknown'}`);
       for (const [name, value] of Object.entries(counts)) {
         out.add(name === 'nulls' && value === 0 ? '' : `, ${name} ${value}`);
       }
       out.add(top === undefined ? '\n' : `, values ${top.map((one) => `${JSON.stringify(one.value)} (${one.count})`).join(', ')}\n`);
-    }
+    }, (left) => `and ${count(left)} more\n`);
     return out.text;
   };
 

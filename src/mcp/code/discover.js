@@ -24,16 +24,14 @@
     'ME MY OF ON OR OUR SO THAT THE THEIR THEM THERE THESE THEY THIS THOSE TO WAS WE WHAT WHEN WHERE WHICH ' +
     'WHO WHY WILL WITH YOU YOUR').split(' '));
 
-  /* Scripts without spaces between words. */
-  const DENSE = new RegExp(['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
-    .map((script) => `\\p{Script=${script}}`).join('|') + '|ー', 'u');
+  /* Letters of scripts without spaces between words. */
+  const DENSE = `(?:${['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+    .map((script) => `\\p{Script=${script}}`).join('|')}|ー)`;
+  const DENSE_ONLY = new RegExp(`^${DENSE}`, 'u');
+  const RUNS = new RegExp(`${DENSE}+|(?:(?!${DENSE}|[_-]{2})[^])+`, 'gu');
 
-  function kindOf(letter) {
-    if (/[_-]/.test(letter)) return 'joiner';
-    if (DENSE.test(letter)) return 'dense';
-    if (/[\p{Lu}\p{Lt}]/u.test(letter)) return 'upper';
-    return /\p{Ll}/u.test(letter) ? 'lower' : 'other';
-  }
+  /* read|Text|File, HTTP|Server, read_text */
+  const BORDERS = /[_-]|(?<=[^\p{Lu}\p{Lt}])(?=[\p{Lu}\p{Lt}])|(?<=[\p{Lu}\p{Lt}])(?=[\p{Lu}\p{Lt}]\p{Ll})/u;
 
   /* "files" and "file" become one word; "status" and "class" lose nothing important. */
   function stem(text) {
@@ -41,87 +39,26 @@
     return text.length > 3 && /[^S]S$/.test(text) ? text.slice(0, -1) : text;
   }
 
-  /*
-   * The words of a text, without regard to case. They end where a reader would split them:
-   * readTextFile, read_text_file and read-text-file give the same three. The joined word
-   * follows them, since GitHub is also written github. Scripts without spaces give
-   * overlapping pairs of letters; a single letter is a word.
-   */
-  class Cutter { // of text without gaps
-    words = [];
-    #part = '';
-    #whole = '';
-    #parts = 0; // of the whole word
-    #was = 'start';
-    #isInPair = false; // the part, a dense letter, was already in a pair
-
-    #tell(text, isDense) {
-      this.words.push(toWord(text, isDense));
-    }
-
-    #endPart() {
-      const isDense = this.#was === 'dense';
-      if (this.#part !== '') {
-        this.#parts += isDense ? 0 : 1;
-        if (!this.#isInPair) this.#tell(this.#part, isDense);
-      }
-      this.#part = '';
-      this.#isInPair = false;
-    }
-
-    #endWhole() {
-      this.#endPart();
-      if (this.#parts > 1) this.#tell(this.#whole, false);
-      this.#whole = '';
-      this.#parts = 0;
-    }
-
-    #takeDense(letter) {
-      if (this.#was !== 'dense') this.#endWhole();
-      if (this.#part !== '') {
-        this.#tell(this.#part + letter, true);
-        this.#isInPair = true;
-      }
-      this.#part = letter;
-    }
-
-    /* Does a part begin here? readFile; HTTPServer, before Server. */
-    #isBorder(kind, next) {
-      if (kind !== 'upper' || this.#was === 'start' || this.#was === 'joiner') return false;
-      return this.#was !== 'upper' || (next !== undefined && kindOf(next) === 'lower');
-    }
-
-    take(letter, next) {
-      const kind = kindOf(letter);
-      if (kind === 'joiner') {
-        if (this.#was === 'joiner') this.#endWhole();
-        else this.#endPart();
-      } else if (kind === 'dense') {
-        this.#takeDense(letter);
-      } else {
-        if (this.#was === 'dense') this.#endWhole();
-        else if (this.#isBorder(kind, next)) this.#endPart();
-        const folded = letter.toUpperCase();
-        this.#part += folded;
-        this.#whole += folded;
-      }
-      this.#was = kind;
-    }
-
-    end() {
-      this.#endWhole();
-      return this.words;
-    }
-  }
-
   const toWord = (text, isDense) => ({
     text: isDense ? text : stem(text.slice(0, WORD_MAX)), isDense, isStop: STOPS.has(text),
   });
 
+  /*
+   * The words of a text without gaps, without regard to case. They end where a reader would
+   * split them: readTextFile, read_text_file and read-text-file give the same three. The
+   * joined word follows them, since GitHub is also written github. Scripts without spaces
+   * give overlapping pairs of letters; a single letter is a word.
+   */
   function cut(text) {
-    const letters = [...text], cutter = new Cutter();
-    for (let i = 0; i < letters.length; i++) cutter.take(letters[i], letters[i + 1]);
-    return cutter.end();
+    return (text.match(RUNS) ?? []).flatMap((run) => {
+      if (DENSE_ONLY.test(run)) {
+        const letters = [...run];
+        const pairs = letters.slice(1).map((letter, i) => letters[i] + letter);
+        return (pairs.length > 0 ? pairs : letters).map((pair) => toWord(pair, true));
+      }
+      const parts = run.split(BORDERS).filter((part) => part !== '').map((part) => part.toUpperCase());
+      return (parts.length > 1 ? [...parts, parts.join('')] : parts).map((part) => toWord(part, false));
+    });
   }
 
   /* A script's first run is slow, and tools use the same words again and again: each text

@@ -142,13 +142,22 @@ static int cut_fraction(char *text)
     return ms;
 }
 
+/* Z at the end is a zone to the engine only in ISO 8601. The text has room. */
+static void spell_zone(char *text)
+{
+    size_t len = strlen(text);
+
+    if (len > 0 && text[len - 1] == 'Z')
+        memcpy(text + len - 1, " UTC", sizeof " UTC");
+}
+
 /* ---- public to other files of this folder, and to the engine ----------------- */
 
 __attribute__((visibility("default"))) double gbx_parse_date(const uint8_t *text,
                                                              size_t len,
                                                              bool *ret_is_local)
 {
-    char given[TEXT_MAX], date[48], made[TEXT_MAX + sizeof date];
+    char given[TEXT_MAX + sizeof " UTC"], date[48], made[sizeof given + sizeof date];
     size_t end;
     int ms;
 
@@ -158,6 +167,8 @@ __attribute__((visibility("default"))) double gbx_parse_date(const uint8_t *text
         return engines(text, len, ret_is_local);
     end = write_date(given, date, sizeof date);
     ms = cut_fraction(given + end);
+    if (end > 0)
+        spell_zone(given + end);
     (void)snprintf(made, sizeof made, "%s%s", end > 0 ? date : "", given + end);
     return ms + engines((const uint8_t *)made, strlen(made), ret_is_local);
 }

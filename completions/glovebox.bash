@@ -82,7 +82,7 @@ _glovebox() {
     --min) options='A B C D F' ;;
     --form) options='function execute body script' ;;
     --require) options='default strict' ;;
-    --jit) options='full baseline off' ;;
+    --jit) options='full baseline off long' ;;
     --globals) options='standard minimal' ;;
     --speculation) options='default guarded' ;;
     --runner) options='process memory' ;;

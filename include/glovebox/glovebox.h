@@ -107,7 +107,8 @@ typedef enum gbx_jit {
     GBX_JIT_DEFAULT = 0,  /**< full, or off with GBX_REQUIRE_STRICT */
     GBX_JIT_FULL = 1,     /**< every tier */
     GBX_JIT_BASELINE = 2, /**< without the optimising tiers, home of most bugs */
-    GBX_JIT_OFF = 3, /**< interpreter only: no writable and executable page exists */
+    GBX_JIT_OFF = 3,  /**< interpreter only: no writable and executable page exists */
+    GBX_JIT_LONG = 4, /**< for calls of seconds: optimises early, omits the last tier */
 } gbx_jit;
 
 /** Which globals the code finds. */

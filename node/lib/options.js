@@ -56,7 +56,7 @@ const HUGE_PAGES = 10;
 /** Values in the order of the library's numbers. */
 const WORDS = {
   require: ['default', 'strict'],
-  jit: ['default', 'full', 'baseline', 'off'],
+  jit: ['default', 'full', 'baseline', 'off', 'long'],
   globals: ['standard', 'minimal'],
   fresh: ['fork', 'exec'],
   speculation: ['default', 'guarded'],

@@ -230,7 +230,7 @@ export interface SandboxConfig {
   maxWorkers?: number | undefined;
   queueLength?: number | undefined;
   require?: 'default' | 'strict' | undefined;
-  jit?: 'default' | 'full' | 'baseline' | 'off' | undefined;
+  jit?: 'default' | 'full' | 'baseline' | 'off' | 'long' | undefined;
   globals?: 'standard' | 'minimal' | undefined;
   fresh?: 'fork' | 'exec' | undefined;
   recycleCalls?: number | undefined;

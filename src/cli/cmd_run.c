@@ -493,7 +493,7 @@ static const gbx_opt replay_engine_rows[] = {
                    "default or strict: which layers of the seal are required"),
     GBX_ROW_CHOICE(gbx_run_args, common.options.jit, "jit", "LEVEL", GBX_JIT_FULL,
                    gbx_jit_names,
-                   "full, baseline or off: how much of the compiler runs"),
+                   "full, baseline, off or long: how much of the compiler runs"),
     {0},
 };
 

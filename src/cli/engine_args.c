@@ -13,7 +13,7 @@
 
 const char *const gbx_form_names[] = {"function", "execute", "body", "script", NULL};
 const char *const gbx_require_names[] = {"default", "strict", NULL};
-const char *const gbx_jit_names[] = {"full", "baseline", "off", NULL};
+const char *const gbx_jit_names[] = {"full", "baseline", "off", "long", NULL};
 static const char *const globals[] = {"standard", "minimal", NULL};
 static const char *const speculations[] = {"default", "guarded", NULL};
 
@@ -36,8 +36,9 @@ const gbx_opt gbx_engine_rows[] = {
                    "default: start if the required layers are in effect; strict: start "
                    "only if all layers are"),
     GBX_ROW_CHOICE(gbx_options, jit, "jit", "LEVEL", GBX_JIT_FULL, gbx_jit_names,
-                   "full, baseline or off: how much of the just-in-time compiler runs "
-                   "(default full; off with --require strict)"),
+                   "full, baseline, off or long: how much of the just-in-time compiler "
+                   "runs (default full; off with --require strict); long suits calls "
+                   "of seconds"),
     GBX_ROW_CHOICE(gbx_options, globals, "globals", "SET", GBX_GLOBALS_STANDARD,
                    globals,
                    "standard: ECMAScript without what the lockdown removes; "

@@ -187,7 +187,7 @@ void gbx_audit_engine_refusal(gbx_engine *engine, gbx_audit_event event,
 
 void gbx_audit_engine_started(gbx_engine *engine)
 {
-    static const char *const jits[] = {"default", "full", "baseline", "off"};
+    static const char *const jits[] = {"default", "full", "baseline", "off", "long"};
     const gbx_options *o = &engine->settings.options;
     entry e;
 

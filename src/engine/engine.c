@@ -246,7 +246,7 @@ void gbx_engine_free(gbx_engine *engine)
 
 gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *reterr)
 {
-    static const char *const jits[] = {"default", "full", "baseline", "off"};
+    static const char *const jits[] = {"default", "full", "baseline", "off", "long"};
     const gbx_options *o;
     const gbx_engine_facts *facts;
     struct utsname uts = {.release = ""};

@@ -347,32 +347,45 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
  * The engine reads its options before main(). Malloc=1 and the marker count keep it at
  * one thread; otherwise a fork would be incomplete. The pool of compiled code is
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
- * calls the stack, and so the reported line, is the code's own. The two upper tiers
- * compile on the one thread there is. So they start later, when they cost less than
- * they save; for that, entering a function counts as one turn of a loop, not fifteen. A
- * heap of this kind is collected after each MiB at first, four times in a call with an
- * input of one MiB; collecting after two is as good, and keeps uncollected memory
- * small. A large heap may have garbage of three times its size before it is collected,
- * counting a dataset in it, so code that holds nothing would reach its memory limit. 16
- * MiB are enough. Symbols are bound at the start: workers lack libraries that a search
- * would pass (worker/maps.c), and each worker would search anew.
+ * calls the stack, and so the reported line, is the code's own. A heap of this kind is
+ * collected after each MiB at first, four times in a call with an input of one MiB;
+ * collecting after two is as good, and keeps uncollected memory small. A large heap may
+ * have garbage of three times its size before it is collected, counting a dataset in
+ * it, so code that holds nothing would reach its memory limit. 16 MiB are enough.
+ * Symbols are bound at the start: workers lack libraries that a search would pass
+ * (worker/maps.c), and each worker would search anew.
  */
 #define COMMON                                                                        \
     "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \
         "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
         "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
-        "JSC_jitMemoryReservationSize=33554432",                                      \
-        "JSC_thresholdForOptimizeAfterWarmUp=15000",                                  \
-        "JSC_executionCounterIncrementForEntry=1",                                    \
-        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152", \
+        "JSC_jitMemoryReservationSize=33554432", "JSC_smallHeapSize=2097152",         \
         "JSC_gcMaxHeapSize=16777216"
 
-static const char *const full[] = {COMMON, NULL};
-static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};
-static const char *const off[] = {COMMON, "JSC_useJIT=0", NULL};
+/*
+ * The two upper tiers compile on the one thread there is. In calls of milliseconds they
+ * start later, when they cost less than they save; for that, entering a function counts
+ * as one turn of a loop, not fifteen.
+ */
+#define SHORT                                            \
+    COMMON, "JSC_thresholdForOptimizeAfterWarmUp=15000", \
+        "JSC_executionCounterIncrementForEntry=1",       \
+        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000"
+
+static const char *const full[] = {SHORT, NULL};
+static const char *const baseline[] = {SHORT, "JSC_useDFGJIT=0", NULL};
+static const char *const off[] = {SHORT, "JSC_useJIT=0", NULL};
+/* JavaScriptCore's own thresholds; in seconds the last tier costs more than it saves. */
+static const char *const lasting[] = {COMMON, "JSC_useFTLJIT=0", NULL};
+static const char *const *const environments[] = {
+    [GBX_JIT_FULL] = full,
+    [GBX_JIT_BASELINE] = baseline,
+    [GBX_JIT_OFF] = off,
+    [GBX_JIT_LONG] = lasting,
+};
 
 const char *const *gbx_worker_environment(gbx_jit jit)
 {
     assert(jit != GBX_JIT_DEFAULT);
-    return jit == GBX_JIT_FULL ? full : jit == GBX_JIT_BASELINE ? baseline : off;
+    return environments[jit];
 }

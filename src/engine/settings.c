@@ -97,7 +97,7 @@ static bool choose(unsigned value, unsigned last, const char *name, gbx_error *r
 static bool settle_choices(gbx_options *o, gbx_error *reterr)
 {
     if (!choose(o->require, GBX_REQUIRE_STRICT, "options.require", reterr) ||
-        !choose(o->jit, GBX_JIT_OFF, "options.jit", reterr) ||
+        !choose(o->jit, GBX_JIT_LONG, "options.jit", reterr) ||
         !choose(o->globals, GBX_GLOBALS_MINIMAL, "options.globals", reterr) ||
         !choose(o->fresh, GBX_FRESH_EXEC, "options.fresh", reterr) ||
         !choose(o->speculation, GBX_SPECULATION_GUARDED, "options.speculation",

@@ -521,7 +521,7 @@ bool gbx_run_finish(gbx_run *run, gbx_end how)
     run->phase = GBX_RUN_ENDED;
     r->jit = "";
     if (run->worker != NULL && run->has_exchange) {
-        static const char *const jits[] = {"", "full", "baseline", "off"};
+        static const char *const jits[] = {"", "full", "baseline", "off", "long"};
 
         measure(run, now_ns, &evidence);
         gbx_exchange_end(&run->exchange);

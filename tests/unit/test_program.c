@@ -197,7 +197,7 @@ TEST(environment__is_built_and_nothing_of_ours)
     assert_int_equal(setenv("JSC_useWasm", "1", 1), 0);
     assert_int_equal(setenv("LD_PRELOAD", "/nowhere.so", 1), 0);
 
-    for (gbx_jit jit = GBX_JIT_FULL; jit <= GBX_JIT_OFF; jit++) {
+    for (gbx_jit jit = GBX_JIT_FULL; jit <= GBX_JIT_LONG; jit++) {
         const char *const *environment = gbx_worker_environment(jit);
 
         assert_true(has(environment, "JSC_useWasm=0"));
@@ -220,6 +220,8 @@ TEST(environment__follows_the_level_of_jit)
     assert_true(has(gbx_worker_environment(GBX_JIT_BASELINE), "JSC_useDFGJIT=0"));
     assert_false(has(gbx_worker_environment(GBX_JIT_BASELINE), "JSC_useJIT=0"));
     assert_true(has(gbx_worker_environment(GBX_JIT_OFF), "JSC_useJIT=0"));
+    assert_true(has(gbx_worker_environment(GBX_JIT_LONG), "JSC_useFTLJIT=0"));
+    assert_false(has(gbx_worker_environment(GBX_JIT_LONG), "JSC_useDFGJIT=0"));
 }
 
 /* ---- worker_uid ---------------------------------------------------------------------- */

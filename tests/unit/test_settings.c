@@ -225,7 +225,7 @@ TEST(choices__past_the_last_are_refused_by_name)
     gbx_options globals = GBX_OPTIONS_INIT;
     gbx_options fresh = GBX_OPTIONS_INIT;
     require.require = (gbx_require)2;
-    jit.jit = (gbx_jit)4;
+    jit.jit = (gbx_jit)5;
     globals.globals = (gbx_globals)2;
     fresh.fresh = (gbx_fresh)-1;
 

@@ -20,9 +20,8 @@
 #include <unistd.h>
 
 #define ALL_MS       120000 /* for all graphs */
-#define BATCH_MS     60000
-#define BATCH_CPU_MS 60000
-#define FILE_CPU_MS  8000 /* for a file by itself, after its batch has failed */
+#define FILE_CPU_MS  8000   /* for a file by itself, after its batch has failed */
+#define MIB_CPU_MS   6000   /* and for each MiB of a batch: four times what it takes */
 #define JUDGE_MS     120000
 #define MEMORY       GBX_MIB(2048)
 #define QUESTION_MAX GBX_MIB(512)
@@ -79,6 +78,7 @@ static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
     options.limits.timeout_ms = JUDGE_MS;
     options.limits.memory_bytes = MEMORY;
     options.limits.output_bytes = GBX_MIB(256);
+    options.jit = GBX_JIT_LONG; /* a project is parsed for seconds */
     options.pool_size = thread_count();
     options.max_workers = thread_count();
     options.preloads = &preload;
@@ -184,9 +184,10 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
     for (size_t i = first; i < end; i++)
         put_file(&question, &w->files.list[i]);
     (void)gbx_buf_puts(&question, "]}");
-    limits.timeout_ms =
-        w->end_ms - now < BATCH_MS ? (uint32_t)(w->end_ms - now) : BATCH_MS;
-    limits.cpu_ms = end - first > 1 ? BATCH_CPU_MS : FILE_CPU_MS;
+    limits.timeout_ms = (uint32_t)(w->end_ms - now);
+    limits.cpu_ms = FILE_CPU_MS;
+    if (end - first > 1)
+        limits.cpu_ms += (uint32_t)(question.len * MIB_CPU_MS / GBX_MIB(1));
     if (limits.cpu_ms > limits.timeout_ms)
         limits.cpu_ms = limits.timeout_ms;
     status = ask(w, "graphs", &question, limits, &result, &err);

@@ -23,6 +23,10 @@ const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|e
 /* Packages that do not contain code: [name, first version without known escapes, or none]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', [2, 0, 2]], ['isolated-vm', [4, 3, 7]], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
 
+/* Of a lock file of npm, yarn or pnpm: the versions of those packages. */
+export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
+  new RegExp(`"node_modules/${name}":\\s*\\{\\s*"version": "([^"]+)|^"?${name}@[^\\n]*:\\r?\\n +version:? "?([\\w.-]+)|^ +'?/?${name}[@/](\\d[\\w.-]*)`, 'm').exec(text)?.slice(1).find(Boolean)]));
+
 const GRADES = [['A', 95], ['B', 90], ['C', 80], ['D', 60], ['F', 0]];
 export const MEANINGS = {
   A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
@@ -36,15 +40,31 @@ class Judge {
   sandboxes = []; /* { call, sources }: where code runs, with limits or without */
   files = new Set();
 
-  constructor(solver, packages) {
+  constructor(solver, packages, locks) {
     this.s = solver;
     this.packages = packages;
+    this.locks = locks;
   }
 
   report(rule, call, detail, sources = []) {
     const source = sources[0], tool = source?.tool;
-    const from = tool && { tool: tool.name, field: source.field, file: tool.file.path, line: tool.line };
+    const from = tool && { tool: tool.name || this.choicesAt(call).join(', '), field: source.field, file: tool.file.path, line: tool.line };
     this.findings.push({ rule, file: call.file.path ?? call.file, line: call.line, column: call.column, detail, from });
+  }
+
+  /* Of a server with one handler for all tools: the names under which it gets to the call, by
+   * the `case 'run':` around the call or around a call of its function. */
+  choicesAt(call) {
+    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => (this.s.sets[one.callee] ?? []).map((token) => [this.s.tokens[token].at, one])), ([at]) => at);
+    const found = new Set(), seen = new Set(), list = [call];
+    for (const { choice, within = -1 } of list) {
+      if (choice !== undefined) found.add(choice);
+      for (let at = within; choice === undefined && at >= 0 && !seen.has(at); at = this.s.functions[at].within) {
+        seen.add(at);
+        list.push(...(this.callers.get(at) ?? []).map(([, one]) => one));
+      }
+    }
+    return [...found];
   }
 
   /* ---- what arrives where --------------------------------------------------------------- */
@@ -425,11 +445,19 @@ class Judge {
 
   brokenPackages() {
     for (const { path, dependencies } of this.packages)
-      for (const [name, range, line] of dependencies) {
+      for (const [name, wanted, line] of dependencies) {
+        const range = this.locked(path, name) ?? wanted;
         const broken = BROKEN.find(([one]) => one === name);
         if (broken === undefined || !this.isUsed(name) || isAtLeast(range, broken[1])) continue;
         this.report('broken-package', { file: path, line, column: 1 }, `${name} ${range}`);
       }
+  }
+
+  /* The version in the nearest lock file of the folder or one above it. */
+  locked(path, name) {
+    const folder = (one) => one.slice(0, one.lastIndexOf('/') + 1);
+    return this.locks.filter((lock) => path.startsWith(folder(lock.path)) && lock.versions[name] !== undefined)
+      .sort((a, b) => b.path.length - a.path.length)[0]?.versions[name];
   }
 
   isUsed(name) {
@@ -487,8 +515,8 @@ function isCopy(first, second) {
   return first !== second && (BUILT.test(second) && !BUILT.test(first) || stem(first) === stem(second));
 }
 
-export function judge(solver, packages) {
-  const j = new Judge(solver, packages);
+export function judge(solver, packages, locks) {
+  const j = new Judge(solver, packages, locks);
   j.all();
   const findings = distinct(j.findings), counted = new Set();
   let points = 100;

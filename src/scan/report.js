@@ -67,7 +67,7 @@ function textOf(r) {
     say('', '\n');
   }
   for (const { path, why } of r.unread) {
-    say('yellow', 'not read: ');
+    say('yellow', 'not covered: ');
     say('', `${path}: ${why}\n`);
   }
   if (r.skipped.count > 0) say('dim', `left out: ${leftOut(r)}\n`);
@@ -114,7 +114,7 @@ function sarifOf(r) {
         ...(f.from ? { relatedLocations: [{ ...place(f.from.file, f.from.line, 1), message: { text: 'the tool' } }] } : {}),
       })),
       invocations: [{ executionSuccessful: true, toolExecutionNotifications: r.unread.map(({ path, why }) => (
-        { level: 'warning', message: { text: `not read: ${path}: ${why}` } })) }],
+        { level: 'warning', message: { text: `not covered: ${path}: ${why}` } })) }],
       properties: { grade: r.grade, points: r.points },
     }],
   }, null, 2);

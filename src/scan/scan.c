@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan - asks scan.js: the graph of some files in each of several calls at once, then the
- * findings of all graphs, then the report. */
+ * report on all graphs. */
 #include "scan/scan.h"
 
 #include "base/base64.h"
@@ -157,11 +157,15 @@ static void note_failure(work *w, gbx_status status, const gbx_error *err)
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-static void put_file(gbx_buf *to, const gbx_scan_file *file)
+static void put_files(const work *w, size_t first, size_t end, gbx_buf *to)
 {
-    gbx_json_put_open(to, NULL, '[');
-    gbx_json_put_text(to, NULL, file->path);
-    gbx_json_put_json(to, NULL, file->text, file->len);
+    gbx_json_put_open(to, "files", '[');
+    for (size_t i = first; i < end; i++) {
+        gbx_json_put_open(to, NULL, '[');
+        gbx_json_put_text(to, NULL, w->files.list[i].path);
+        gbx_json_put_json(to, NULL, w->files.list[i].text, w->files.list[i].len);
+        (void)gbx_buf_puts(to, "]");
+    }
     (void)gbx_buf_puts(to, "]");
 }
 
@@ -180,10 +184,8 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
         return;
     }
     gbx_json_put_open(&question, NULL, '{');
-    gbx_json_put_open(&question, "files", '[');
-    for (size_t i = first; i < end; i++)
-        put_file(&question, &w->files.list[i]);
-    (void)gbx_buf_puts(&question, "]}");
+    put_files(w, first, end, &question);
+    (void)gbx_buf_puts(&question, "}");
     limits.timeout_ms = (uint32_t)(w->end_ms - now);
     limits.cpu_ms = FILE_CPU_MS;
     if (end - first > 1)
@@ -327,69 +329,6 @@ static gbx_status read_archive(work *w, gbx_error *reterr)
 
 /* ---- findings and report ------------------------------------------------------------ */
 
-static gbx_status judge(work *w, gbx_result **ret, gbx_view *ret_value,
-                        gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
-
-    gbx_json_put_open(&question, NULL, '{');
-    gbx_json_put_open(&question, "parts", '[');
-    for (size_t i = 0; i < w->batch_count; i++) {
-        const gbx_buf *parts = &w->batches[i].parts;
-
-        if (parts->len > 0)
-            gbx_json_put_json(&question, NULL, (const char *)parts->data, parts->len);
-        gbx_buf_cleanup(&w->batches[i].parts);
-    }
-    (void)gbx_buf_puts(&question, "]}");
-    return ask_value(w, "judge", &question, ret, ret_value, reterr);
-}
-
-/* A grade for what nobody has read would be a wrong one. */
-static gbx_status refuse_nothing(const work *w, gbx_view findings, gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {.ceiling = QUESTION_MAX};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(4)};
-    gbx_view unread = gbx_view_member(findings, "unread");
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view first = {0};
-
-    if (w->files.unread.len > 0) {
-        (void)gbx_buf_puts(&list, "[");
-        (void)gbx_buf_append(&list, w->files.unread.data, w->files.unread.len);
-        (void)gbx_buf_puts(&list, "]");
-        unread = (gbx_view){(const char *)list.data, list.len};
-    }
-    if (unread.at != NULL && gbx_view_next(unread, &cursor, &name, &first)) {
-        (void)gbx_buf_puts(&why, ": ");
-        (void)gbx_view_append_text(gbx_view_member(first, "path"), &why);
-        (void)gbx_buf_puts(&why, ": ");
-        (void)gbx_view_append_text(gbx_view_member(first, "why"), &why);
-    }
-    return gbx_fail(reterr, GBX_E_DATA,
-                    "no JavaScript or TypeScript could be read in '%s'%.*s",
-                    w->scan->path, (int)why.len,
-                    why.data != NULL ? (char *)why.data : "");
-}
-
-/* Append the texts of the files that findings are in. */
-static void put_sources(work *w, gbx_view need, gbx_buf *to)
-{
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view path;
-
-    gbx_json_put_open(to, "sources", '[');
-    while (gbx_view_next(need, &cursor, &name, &path))
-        for (size_t i = 0; i < w->files.count; i++)
-            if (gbx_view_is_text(path, w->files.list[i].path)) {
-                put_file(to, &w->files.list[i]);
-                break;
-            }
-    (void)gbx_buf_puts(to, "]");
-}
-
 static void put_left_out(const gbx_scan_files *files, gbx_buf *to)
 {
     gbx_json_put_open(to, "skipped", '{');
@@ -403,12 +342,18 @@ static void put_left_out(const gbx_scan_files *files, gbx_buf *to)
     (void)gbx_buf_puts(to, "}");
 }
 
-static gbx_status make_report(work *w, gbx_view findings, gbx_error *reterr)
+static void put_list(gbx_buf *to, const char *name, const gbx_buf *list)
+{
+    if (list->len > 0)
+        gbx_json_put_json(to, name, (const char *)list->data, list->len);
+}
+
+/* The script gets all texts, and shows the lines around each finding. */
+static gbx_status make_report(work *w, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
 
     gbx_json_put_open(&question, NULL, '{');
-    gbx_json_put_json(&question, "result", findings.at, findings.len);
     gbx_json_put_key(&question, "place");
     (void)gbx_json_append_string(&question, w->scan->path, strlen(w->scan->path));
     gbx_json_put_text(&question, "least", w->scan->least);
@@ -416,11 +361,15 @@ static gbx_status make_report(work *w, gbx_view findings, gbx_error *reterr)
     put_left_out(&w->files, &question);
     gbx_json_put_integer(&question, "unreadCount", (int64_t)w->files.unread_count);
     gbx_json_put_open(&question, "unread", '[');
-    if (w->files.unread.len > 0)
-        gbx_json_put_json(&question, NULL, (const char *)w->files.unread.data,
-                          w->files.unread.len);
+    put_list(&question, NULL, &w->files.unread);
     (void)gbx_buf_puts(&question, "]");
-    put_sources(w, gbx_view_member(findings, "need"), &question);
+    gbx_json_put_open(&question, "parts", '[');
+    for (size_t i = 0; i < w->batch_count; i++) {
+        put_list(&question, NULL, &w->batches[i].parts);
+        gbx_buf_cleanup(&w->batches[i].parts);
+    }
+    (void)gbx_buf_puts(&question, "]");
+    put_files(w, 0, w->files.count, &question);
     (void)gbx_buf_puts(&question, "}");
     return ask_value(w, "report", &question, &w->scan->result, &w->scan->report,
                      reterr);
@@ -440,9 +389,6 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
 {
     GBX_CLEANUP(work_cleanup)
     work w = {.scan = scan, .lock = PTHREAD_MUTEX_INITIALIZER};
-    GBX_CLEANUP(release_result) gbx_result *result = NULL;
-    gbx_view findings = {0};
-    gbx_view files;
     gbx_status status = open_engine(&w.engine, reterr);
 
     if (status == GBX_OK)
@@ -450,12 +396,7 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
                                         : gbx_scan_read(scan->path, &w.files, reterr);
     if (status == GBX_OK)
         status = read_all_graphs(&w, reterr);
-    if (status == GBX_OK)
-        status = judge(&w, &result, &findings, reterr);
-    files = gbx_view_member(findings, "files");
-    if (status == GBX_OK && files.len == 1 && files.at[0] == '0')
-        status = refuse_nothing(&w, findings, reterr);
-    return status == GBX_OK ? make_report(&w, findings, reterr) : status;
+    return status == GBX_OK ? make_report(&w, reterr) : status;
 }
 
 void gbx_scan_free(gbx_scan *scan)

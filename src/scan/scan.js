@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * scan - what `glovebox audit` asks in sealed workers: the files of an archive, the graph of some
- * files, the findings of all graphs, the report. Each exported function is one question of scan.c.
+ * files, the report on all graphs. Each exported function is one question of scan.c.
  */
 import { unpack as unpackArchive } from './archive.js';
-import { judge as judgeAll } from './judge.js';
+import { judge, lockedOf } from './judge.js';
 import { reportAs } from './report.js';
 import { Solver } from './solve.js';
 import { graphOf } from './value_graph.js';
@@ -14,10 +14,11 @@ Error.stackTraceLimit = 0;
 
 const FILE_MAX = 8 << 20, FILES_MAX = 20000, LINE_MAX = 4 << 20, NOTES_MAX = 100;
 const SOURCE = /\.[cm]?[jt]sx?$/;
+const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
 const LEFT_OUT = /(^|\/)(node_modules|\.[^/]+|tests?|__tests__|__mocks__|specs?|e2e|fixtures|coverage|benchmarks?|bench)\/|[.-](test|spec|bench|stories)\.[cm]?[jt]sx?$|\.d\.[cm]?ts$|\.min\.js$/;
 
 /* Is it a file to be read? The same names as in scan_files.c. */
-const isWanted = (path) => (SOURCE.test(path) || /(^|\/)package\.json$/.test(path)) && !LEFT_OUT.test(path);
+const isWanted = (path) => (SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path)) && !LEFT_OUT.test(path);
 
 const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
 
@@ -46,9 +47,13 @@ function dependenciesOf(path, text) {
 }
 
 export function graphs({ files }) {
-  const found = { graphs: [], packages: [], unread: [] };
+  const found = { graphs: [], packages: [], locks: [], unread: [] };
   for (const [path, text] of files)
     try {
+      if (LOCK.test(path)) {
+        found.locks.push({ path, versions: lockedOf(text) });
+        continue;
+      }
       if (path.endsWith('.json')) {
         found.packages.push(dependenciesOf(path, text));
         continue;
@@ -61,20 +66,15 @@ export function graphs({ files }) {
   return found;
 }
 
-export function judge({ parts }) {
-  const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages);
-  const solver = new Solver(files);
-  const isWhole = solver.run();
-  const result = judgeAll(solver, packages);
-  const unread = parts.flatMap((part) => part.unread);
-  if (!isWhole) unread.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
-  const need = new Set(result.findings.flatMap(({ file, from }) => [file, from?.file]).filter(Boolean));
-  return { ...result, files: files.length, unread, need: [...need],
-    project: packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null };
-}
-
-export function report({ result, sources, place, skipped, unread, unreadCount, version, least }) {
-  const all = [...unread, ...result.unread];
+export function report({ parts, files: sources, skipped, unread, unreadCount, ...given }) {
+  const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages), locks = parts.flatMap((part) => part.locks);
+  const all = [...unread, ...parts.flatMap((part) => part.unread)];
+  /* A grade for what nobody has read would be a wrong one. */
+  if (files.length === 0) throw `no JavaScript or TypeScript could be read in it${all.length > 0 ? `: ${all[0].path}: ${all[0].why}` : ''}`;
   if (unreadCount > unread.length) all.push({ path: `${unreadCount - unread.length} more files`, why: 'they are not named here' });
-  return reportAs({ ...result, place, skipped, version, least, unread: all }, new Map(sources));
+  const solver = new Solver(files);
+  if (!solver.run()) all.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
+  for (const path of solver.cutFiles()) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects' });
+  const project = packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null;
+  return reportAs({ ...judge(solver, packages, locks), ...given, files: files.length, project, skipped, unread: all }, new Map(sources));
 }

@@ -142,7 +142,9 @@ static bool is_source(const char *name)
     for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
         if (ends_with(name, endings[i]))
             return true;
-    return strcmp(name, "package.json") == 0;
+    return strcmp(name, "package.json") == 0 ||
+           strcmp(name, "package-lock.json") == 0 || strcmp(name, "yarn.lock") == 0 ||
+           strcmp(name, "pnpm-lock.yaml") == 0;
 }
 
 static bool is_file_left_out(const char *name)

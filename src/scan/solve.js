@@ -41,6 +41,7 @@ export class Solver {
   tools = [];
   queue = [];
   steps = 0;
+  cut = new Map(); /* of objects that a node was too full for: the node */
   channel = 0; /* what is posted to workers */
 
   constructor(files) {
@@ -120,8 +121,8 @@ export class Solver {
     for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
     for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
-    for (const [node, params, rest, result, self, name, line, container, isAsync] of file.funcs) {
-      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, isAsync, instance: 0 };
+    for (const [node, params, rest, result, self, name, line, container, isAsync, within] of file.funcs) {
+      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, isAsync, within: within < 0 ? -1 : file.functionBase + within, instance: 0 };
       this.give(at(node), this.token(FUNCTION, this.functions.length, { at: this.functions.length }));
       this.functions.push(one);
     }
@@ -129,8 +130,8 @@ export class Solver {
     for (let i = 0; i < file.texts.length; i += 2) this.give(at(file.texts[i]), this.token(TEXT, names[file.texts[i + 1]]));
     for (let i = 0; i < file.spreads.length; i += 2) this.copyMembers(at(file.spreads[i]), at(file.spreads[i + 1]));
     for (let i = 0; i < file.classes.length; i += 3) this.class(file.functionBase + file.classes[i], at(file.classes[i + 1]), at(file.classes[i + 2]));
-    for (const [callee, receiver, name, args, result, line, column, flags, container, spread] of file.calls)
-      this.call({ file, callee: at(callee), receiver: at(receiver), name: names[name], args: args.map(at), result: at(result), line, column, flags, container, spread, isResolved: false });
+    for (const [callee, receiver, name, args, result, line, column, flags, container, spread, choice, within] of file.calls)
+      this.call({ file, callee: at(callee), receiver: at(receiver), name: names[name], args: args.map(at), result: at(result), line, column, flags, container, spread, choice: names[choice], within: within < 0 ? -1 : file.functionBase + within, isResolved: false });
   }
 
   class(index, instance, above) {
@@ -248,7 +249,12 @@ export class Solver {
       this.sets[node] = [token];
     } else {
       /* Where so much arrives, only what arguments become still matters. */
-      if (set.includes(token) || (set.length >= this.most && this.tokens[token].kind > RESULT)) return;
+      if (set.includes(token)) return;
+      const { kind } = this.tokens[token];
+      if (set.length >= this.most && kind > RESULT) {
+        if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
+        return;
+      }
       set.push(token);
     }
     this.queue.push(node, token);
@@ -510,6 +516,16 @@ export class Solver {
       if (!isNew && this.queue.length === 0) break;
     }
     return this.steps < STEPS_MAX;
+  }
+
+  /* Files in which arguments of tools may have got further than they were followed: into functions
+   * that a full node did not take, or with an object. */
+  cutFiles() {
+    const holds = (node) => this.sets[node]?.some((token) => this.tokens[token].kind <= QUOTED);
+    const called = this.calls.filter(({ callee, args }) => this.sets[callee]?.length >= this.most && args.some(holds)).map(({ file }) => file);
+    const nodes = [...this.cut].filter(([token]) => [...this.membersOf(token).values()].some(holds)).map(([, node]) => node);
+    const passed = this.files.filter(({ base, count }) => nodes.some((node) => node > base && node <= base + count));
+    return [...new Set([...called, ...passed])].map(({ path }) => path);
   }
 
   drain() {

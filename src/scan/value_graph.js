@@ -63,6 +63,7 @@ function chainOf(n) {
   return undefined;
 }
 
+const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
 const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
@@ -91,6 +92,8 @@ class Builder {
   container = 0;
   containers = 0;
   inTimer = false;
+  choice = -1; /* the name in `case 'run':` around it */
+  within = -1; /* the function around it */
   thisNode = 0;
   result = 0;
   nothing = 0; /* what a member is that holds nothing of interest */
@@ -345,7 +348,8 @@ class Builder {
         this.hoist(inner, n.cases.flatMap(({ consequent }) => consequent));
         for (const { test, consequent } of n.cases) {
           if (test) this.value(inner, test);
-          this.block(test?.type === 'StringLiteral' && chain ? this.inside(inner, [chain]) : inner, consequent);
+          const isText = test?.type === 'StringLiteral' && chain !== undefined;
+          this.chosen(isText && isName(chain) ? test.value : undefined, () => this.block(isText ? this.inside(inner, [chain]) : inner, consequent));
         }
         break;
       }
@@ -364,8 +368,17 @@ class Builder {
   branch(scope, { test, consequent, alternate }) {
     const truth = this.truth(scope, test);
     this.value(scope, test);
-    if (truth !== false) this.statement(this.inside(scope, this.checked(test, true)), consequent);
+    const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
+    if (truth !== false) this.chosen(chosen, () => this.statement(this.inside(scope, this.checked(test, true)), consequent));
     if (truth !== true && alternate) this.statement(this.inside(scope, this.checked(test, false)), alternate);
+  }
+
+  /* What then reads belongs to the tool of that name. */
+  chosen(name, then) {
+    const before = this.choice;
+    if (name !== undefined) this.choice = this.name(name);
+    then();
+    this.choice = before;
   }
 
   loop(scope, n) {
@@ -474,7 +487,7 @@ class Builder {
 
   /* isInline: it belongs to the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, isTimer = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.result, this.container, this.inTimer];
+    const saved = [this.thisNode, this.result, this.container, this.inTimer, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
@@ -482,7 +495,8 @@ class Builder {
     if (!isInline && instance === 0) this.container = ++this.containers;
     this.inTimer ||= isTimer;
     this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
-      this.name(name), n.loc.start.line, this.container, n.async ? 1 : 0]);
+      this.name(name), n.loc.start.line, this.container, n.async ? 1 : 0, this.within]);
+    this.within = at;
     if (!isArrow) this.thisNode = self;
     this.edge(instance, self);
     this.result = result;
@@ -497,7 +511,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.result, this.container, this.inTimer] = saved;
+    [this.thisNode, this.result, this.container, this.inTimer, this.within] = saved;
     this.lastFunction = at;
     return node;
   }
@@ -692,7 +706,7 @@ class Builder {
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
     const push = (target, self, method, list) => this.calls.push([target, self, this.name(method), list, result,
-      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags | (this.inTimer ? 2 : 0), this.container, spread]);
+      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags | (this.inTimer ? 2 : 0), this.container, spread, this.choice, this.within]);
     push(callee, receiver, name, args);
     if (name === 'call') push(receiver, args[0] ?? 0, '', args.slice(1));
     else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.length > 1 ? [this.get(args[1], '*')] : []);

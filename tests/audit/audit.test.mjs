@@ -78,6 +78,7 @@ const SARIF = { type: 'object', required: ['version', 'runs', '$schema'], proper
       message: TEXT, level: LEVEL, locations: { type: 'array', minItems: 1, items: LOCATION }, relatedLocations: { type: 'array', items: LOCATION } } } },
     invocations: { type: 'array', items: { type: 'object', required: ['executionSuccessful'] } } } } } } };
 
+const SDK = `${sound[0].files['index.js'].split('\n', 1)[0]}\n`;
 const EVAL = { 'index.js': faulty[0].files['index.js'] };
 
 test('the exit status is that of --min', () => {
@@ -130,6 +131,36 @@ test('--html is one page without scripts and without anything from elsewhere', (
   assert.match(html, /Content-Security-Policy" content="default-src 'none'/);
   assert.ok(html.includes('&lt;script&gt;') && html.includes('</main></html>'));
   assert.equal(audit(root, '--html', '-').stdout, html);
+});
+
+test('one handler for all tools: a finding names the tool of its case', () => {
+  const head = `import { CallToolRequestSchema } from '@modelcontextprotocol/sdk/types.js'; import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+const server = new Server({}), run = (text) => eval(text);
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  const { name, arguments: args } = request.params;`;
+  const tail = '\n  return {};\n});';
+  for (const [body, expected] of [
+    ["switch (name) { case 'list': return []; case 'run': return run(args.code); }", 'run'],
+    ["if (request.params.name === 'calc') return eval(args.code);", 'calc'],
+    ["if (name === 'a') return run(args.code); else if (name === 'b') return run(args.code);", 'a, b'],
+    ['return run(args.code);', ''],
+  ]) assert.deepEqual(found({ 'index.js': `${head}\n  ${body}${tail}` }).findings.filter(({ rule }) => rule === 'code-eval').map(({ from }) => from.tool), [expected]);
+});
+
+test('a locked version counts, not the range', () => {
+  const files = { 'index.js': SDK + "import ivm from 'isolated-vm'; new ivm.Isolate({ memoryLimit: 8 });\nserver.tool('x', { c: z.number() }, () => 1);",
+    'package.json': '{"dependencies":{"isolated-vm":"^4.0.0"}}' };
+  const locks = (version) => [{}, { 'package-lock.json': `{"packages":{"node_modules/isolated-vm":{\n"version": "${version}"}}}` },
+    { 'yarn.lock': `isolated-vm@^4.0.0:\n  version "${version}"\n` }, { 'pnpm-lock.yaml': `packages:\n\n  isolated-vm@${version}:\n    resolution: {}\n` }];
+  const details = (version) => locks(version).map((lock) => found({ ...files, ...lock }).findings.map(({ detail }) => detail).join());
+  assert.deepEqual(details('4.6.0'), ['isolated-vm ^4.0.0', '', '', '']);
+  assert.deepEqual(details('4.2.0'), ['isolated-vm ^4.0.0', ...Array(3).fill('isolated-vm 4.2.0')]);
+});
+
+test('a file with more values than are followed is named', () => {
+  const tools = Array.from({ length: 60 }, (_, i) => `t${i}: (c) => c + ${i}`).join(', ');
+  const root = project({ 'index.js': `${SDK}const table = { ${tools} };\nserver.tool('x', { n: z.string(), c: z.string() }, ({ n, c }) => table[n](c));` });
+  assert.deepEqual(JSON.parse(audit(root, '--json').stdout).unread.map(({ path, why }) => `${path}: ${why.slice(0, 27)}`), ['index.js: it is followed only in part']);
 });
 
 /* ---- hostile projects ------------------------------------------------------------ */

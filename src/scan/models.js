@@ -119,12 +119,7 @@ export function callModel(s, call, path) {
 /* Any text in it becomes a literal, which is safe in code, but not in a shell. */
 function jsonOf(s, call) {
   s.edge(call.args[0] ?? 0, call.result, 2);
-  s.watch(call.args[0] ?? 0, (token) => {
-    if (s.tokens[token].kind !== OBJECT) return;
-    const inner = s.node();
-    s.readBox(token, '*', inner);
-    s.edge(inner, call.result, 2);
-  });
+  s.contents(call.args[0] ?? 0, call.result, 2);
 }
 
 function promise(s, call) {
@@ -179,10 +174,7 @@ export function methodModel(s, call) {
   if (/^(parse|safeParse|parseAsync|safeParseAsync)$/.test(name))
     s.watch(args[0] ?? 0, (token) => s.tokens[token].kind === TAINT && s.tokens[token].source.tool.parsed.add(call.receiver));
   if (name === 'then' || name === 'catch' || name === 'finally') {
-    if (name !== 'catch') for (const arg of args.slice(0, 1)) s.eachFunction(arg, (f) => {
-      if (name === 'then') s.edge(call.receiver, f.params[0] ?? 0);
-      if (name === 'then') s.edge(f.result, call.result);
-    });
+    if (name === 'then') s.eachFunction(args[0] ?? 0, (f) => s.edge(call.receiver, f.params[0] ?? 0));
     for (const arg of args) s.eachFunction(arg, (f) => s.edge(f.result, call.result));
     if (name !== 'then') s.edge(call.receiver, call.result);
     call.isResolved = true;
@@ -207,8 +199,7 @@ function arrayMethod(s, call, token) {
     const made = name === 'map' || name === 'flatMap' ? s.fresh() : 0;
     s.eachFunction(args[0] ?? 0, (f) => {
       s.edge(element, f.params[name === 'reduce' ? 1 : 0] ?? 0);
-      if (name === 'reduce') s.edge(f.result, f.params[0] ?? 0);
-      if (name === 'reduce') s.edge(f.result, call.result);
+      if (name === 'reduce') for (const to of [f.params[0] ?? 0, call.result]) s.edge(f.result, to);
       s.write(f.result, made, '[]');
     });
     s.edge(made, call.result);

@@ -492,14 +492,19 @@ export class Solver {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
-      this.watch(arg, (token) => {
-        if (this.tokens[token].kind !== OBJECT) return;
-        const inner = this.node();
-        this.readBox(token, '*', inner);
-        this.edge(inner, call.result, 1);
-      });
+      this.contents(arg, call.result, 1);
     }
     this.edge(call.receiver, call.result, 1);
+  }
+
+  /* What the objects at a node hold flows to another. */
+  contents(from, to, kind) {
+    this.watch(from, (token) => {
+      if (this.tokens[token].kind !== OBJECT) return;
+      const inner = this.node();
+      this.readBox(token, '*', inner);
+      this.edge(inner, to, kind);
+    });
   }
 
   /* ---- running -------------------------------------------------------------------------- */

@@ -159,14 +159,7 @@ class Builder {
 
   import(spec, loc) {
     this.flags.danger ||= DANGER.test(packageOf(spec));
-    const key = `import ${spec}`;
-    let node = this.constants.get(key);
-    if (node === undefined) {
-      node = this.node();
-      this.constants.set(key, node);
-      this.imports.push(node, this.name(spec), loc.start.line);
-    }
-    return node;
+    return this.shared(`import ${spec}`, (node) => this.imports.push(node, this.name(spec), loc.start.line));
   }
 
   /* ---- names ----------------------------------------------------------------- */
@@ -786,9 +779,8 @@ export function graphOf(path, text) {
   b.flags.esm = program.sourceType === 'module';
   b.thisNode = 0;
   b.block(scope, program.body, true);
-  const result = { path, count: b.count, names: b.names, exports: b.get(b.moduleObject, 'exports') };
+  const result = { path, names: b.names, exports: b.get(b.moduleObject, 'exports') };
   for (const key of ['edges', 'gets', 'puts', 'calls', 'funcs', 'objects', 'classes', 'spreads', 'modules', 'texts', 'imports',
-    'bounded', 'sources', 'schemas', 'timers', 'flags']) result[key] = b[key];
-  result.count = b.count;
+    'bounded', 'sources', 'schemas', 'timers', 'flags', 'count']) result[key] = b[key];
   return result;
 }

@@ -9,7 +9,7 @@
 // BUILD is a folder where everything is built, OUT the folder for the result. The
 // libraries are the system's own, of Debian or its relatives, as files that can be replaced.
 // The same build and packages give the same bytes; their date is $SOURCE_DATE_EPOCH, else
-// that of the last commit.
+// that of the last commit, else 0.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -23,8 +23,17 @@ if (out === undefined || (option !== undefined && option !== '--no-archive')) {
 }
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const run = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', cwd: root, env: { ...process.env, LC_ALL: 'C' } });
+
+function commitDate() {
+  try {
+    return execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  } catch {
+    return 0; // sources without a repository
+  }
+}
+
 const version = /VERSION (\d+\.\d+\.\d+)/.exec(readFileSync(join(root, 'CMakeLists.txt'), 'utf8'))[1];
-const date = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', 'log', '-1', '--format=%ct'));
+const date = Number(process.env.SOURCE_DATE_EPOCH ?? commitDate());
 const name = `glovebox-${version}-linux-${process.arch}`;
 const bundle = resolve(out, name);
 

@@ -4,7 +4,6 @@
  * libraries beside it. Linked statically, so it runs whatever C library the system has.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -439,9 +439,8 @@ test('a file that is broken at the start is told of, and taken when it is whole'
   await client.close();
 });
 
-test('rows of a database, again after a commit; a query can only read', async (t) => {
-  const sqlite = await import('node:sqlite').catch(() => undefined);
-  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+test('rows of a database, again after a commit; a query can only read', async () => {
+  const sqlite = await import('node:sqlite');
   const path = file('shop.db');
   const db = new sqlite.DatabaseSync(path);
   db.exec("PRAGMA journal_mode=WAL; CREATE TABLE orders(id INTEGER PRIMARY KEY, total REAL); INSERT INTO orders(total) VALUES (1.5), (2.5)");
@@ -467,9 +466,8 @@ test('rows of a database, again after a commit; a query can only read', async (t
   db.close();
 });
 
-test('a database that somebody holds is asked again until he lets it go', async (t) => {
-  const sqlite = await import('node:sqlite').catch(() => undefined);
-  if (sqlite === undefined) return t.skip('this Node has no node:sqlite');
+test('a database that somebody holds is asked again until he lets it go', async () => {
+  const sqlite = await import('node:sqlite');
   const path = join(folder, 'held.db');
   const db = new sqlite.DatabaseSync(path);
   db.exec('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2); BEGIN EXCLUSIVE');

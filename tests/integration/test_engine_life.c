@@ -357,11 +357,13 @@ static _Noreturn void be_host(int told)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call spin = call_of("() => { for (;;); }");
-    gbx_call sleeps = call_of("async () => { await sleep(20000) }");
+    gbx_call sleeps = call_of("async () => { await sleep(600000) }");
     gbx_engine *engine = NULL;
     inbox box;
 
-    (void)signal(SIGSEGV, SIG_DFL); /* cmocka's */
+    options.limits = timeout_of(600000);    /* both outlast the wait below */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the test fails before it kills */
+    (void)signal(SIGSEGV, SIG_DFL);         /* cmocka's */
     inbox_init(&box, 100);
     if (gbx_engine_new(&options, &engine, NULL) != GBX_OK ||
         gbx_submit(engine, &spin, inbox_done, &box, NULL, NULL) != GBX_OK ||

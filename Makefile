@@ -8,7 +8,7 @@
 #   make test-all   and the ones of the package under every release of Node
 #   make node       the package for Node.js, built in place: node/native
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
-#   make bundle     a folder for any Linux, and its archive: dist/glovebox-VERSION-linux-ARCH
+#   make bundle     dist/: a folder for any Linux, its archive, and the packages for npm
 #   make bench      measure this machine, beside node
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make race       ROUNDS=1000000: files exchanged against links while they are read
@@ -83,7 +83,11 @@ install: $(configured)
 	@cmake --build $(BUILD) --parallel
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
-bundle: all
+bundle:
+	@tools/install-deps build node
+	@$(MAKE) --no-print-directory $(configured)
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_ADDON=ON
+	@cmake --build $(BUILD) --parallel
 	@tools/make-bundle.mjs $(BUILD) dist
 
 bench:

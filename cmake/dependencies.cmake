@@ -10,9 +10,7 @@ pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
 # Headers alone: the library is loaded where hashes are allowed, and linked by nobody.
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
-if(GLOVEBOX_COMMAND)
-    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-endif()
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.87: CURLOPT_QUICK_EXIT, which a library may lack that has 7.85's.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)
@@ -29,14 +27,10 @@ foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
     endif()
 endforeach()
 
-# Of the web's interfaces for the box, and of packages of npm, esbuild makes scripts. The
-# package for Node.js brings those along that it needs.
-set(GLOVEBOX_WEB_SCRIPTS "" CACHE PATH "The folder of the scripts, made elsewhere")
-if(NOT GLOVEBOX_WEB_SCRIPTS)
-    find_program(GLOVEBOX_ESBUILD esbuild)
-    foreach(package @babel/parser @exodus/bytes fflate jsonc-parser smol-toml)
-        if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/${package}/package.json)
-            message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
-        endif()
-    endforeach()
-endif()
+# Of the web's interfaces for the box, and of packages of npm, esbuild makes scripts.
+find_program(GLOVEBOX_ESBUILD esbuild)
+foreach(package @babel/parser @exodus/bytes fflate jsonc-parser smol-toml)
+    if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/${package}/package.json)
+        message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
+    endif()
+endforeach()

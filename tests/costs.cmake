@@ -2,7 +2,7 @@
 # Seconds that a test takes, where they are many. CTest starts the longest first, so that
 # no long one is left to run alone at the end.
 set_property(GLOBAL PROPERTY gbx_test_costs
-    node_package 60
+    bundle_made 60
     node_types-user 30
     mcp_conformance 30
     test_mcp_upstream_care 30
@@ -27,6 +27,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_corpus_4 25
     mcp_compute 25
     bundle 20
+    node_package 20
     node_docs 25
     mcp_crowd 20
     node_engine-life 20

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
 //
-// make-bundle - makes a folder with the command and all that it needs, down to the dynamic
-// loader and the C library, and packs it. It runs on any Linux of this architecture.
+// make-bundle - makes a folder with the command, the addon for Node.js and all that they need,
+// down to the dynamic loader and the C library, and packs it. It runs on any Linux of this
+// architecture, and is a package of npm, which the package `glovebox` depends on.
 //
 //     tools/make-bundle.mjs BUILD OUT [--no-archive]
 //
-// BUILD is a folder where everything is built, OUT the folder for the result. The
-// libraries are the system's own, of Debian or its relatives, as files that can be replaced.
+// BUILD is a folder where everything is built, OUT the folder for the result: the folder, its
+// archive, and both packages. The libraries are the system's own, of Debian or its relatives,
+// as files that can be replaced.
 // The same build and packages give the same bytes; their date is $SOURCE_DATE_EPOCH, else
 // that of the last commit, else 0.
 import { execFileSync } from 'node:child_process';
@@ -36,6 +38,16 @@ const version = /VERSION (\d+\.\d+\.\d+)/.exec(readFileSync(join(root, 'CMakeLis
 const date = Number(process.env.SOURCE_DATE_EPOCH ?? commitDate());
 const name = `glovebox-${version}-linux-${process.arch}`;
 const bundle = resolve(out, name);
+const addon = resolve(build, 'node', 'glovebox.node');
+
+const PLATFORM_PACKAGE = {
+  name: `glovebox-linux-${process.arch}`,
+  version,
+  description: 'The programs and libraries of Glovebox for one kind of machine',
+  license: 'MIT',
+  os: ['linux'],
+  cpu: [process.arch],
+};
 
 // Loaded by name and not linked: fetch, its TLS and the databases.
 const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0'];
@@ -62,11 +74,14 @@ function copyLibraries(programs) {
   const libraries = new Map([...loaded, ...programs.flatMap(closure), ...loaded.flatMap(([, path]) => closure(path))]);
   const sources = [];
   for (const [soname, path] of [...libraries].sort()) {
+    const owner = packageOf(realpathSync(path));
     const isLoader = soname.startsWith('ld-linux');
-    const to = join(bundle, 'lib', isLoader ? 'ld.so' : soname);
+    // The addon uses the C library of its process, and must not find parts of another one.
+    const isC = owner.startsWith('libc6');
+    const to = join(bundle, 'lib', isLoader ? 'ld.so' : join(isC ? 'glibc' : '', soname));
     copyFileSync(path, to);
     chmodSync(to, isLoader ? 0o755 : 0o644);
-    sources.push({ file: relative(bundle, to), path: realpathSync(path) });
+    sources.push({ file: relative(bundle, to), owner });
   }
   return sources;
 }
@@ -85,8 +100,7 @@ function packageOf(path) {
 /** The packages of the libraries, with their licences and the names of their sources. */
 function describe(sources) {
   const packages = new Map();
-  for (const { file, path } of sources) {
-    const owner = packageOf(path);
+  for (const { file, owner } of sources) {
     if (!packages.has(owner)) packages.set(owner, []);
     packages.get(owner).push(file);
   }
@@ -137,14 +151,17 @@ function billOfMaterials(packages) {
 function makeFolder() {
   const stage = installed();
   rmSync(bundle, { recursive: true, force: true });
-  for (const folder of ['bin', 'lib', 'licences']) mkdirSync(join(bundle, folder), { recursive: true });
+  for (const folder of ['bin', 'lib/glibc', 'licences']) mkdirSync(join(bundle, folder), { recursive: true });
   for (const program of ['glovebox', 'glovebox-worker', 'glovebox-keeper'])
     copyFileSync(join(stage, 'bin', program), join(bundle, 'lib', program));
   run('strip', '-o', join(bundle, 'bin', 'glovebox'), resolve(build, 'bin', 'glovebox-launcher'));
+  run('strip', '-o', join(bundle, 'lib', 'glovebox.node'), addon);
   copyFileSync(join(root, 'tools', 'bundle-install.sh'), join(bundle, 'install.sh'));
   cpSync(join(stage, 'share'), join(bundle, 'share'), { recursive: true });
-  const packages = describe(copyLibraries(['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one))));
+  const packages = describe(copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]));
   rmSync(stage, { recursive: true });
+  writeFileSync(join(bundle, 'package.json'), `${JSON.stringify(PLATFORM_PACKAGE, null, 2)}\n`);
+  copyFileSync(join(root, 'LICENSE'), join(bundle, 'LICENSE'));
   writeFileSync(join(bundle, 'sbom.spdx.json'), `${JSON.stringify(billOfMaterials(packages), null, 1)}\n`);
   const sums = filesOf(bundle).map((path) => `${digest(path)}  ${relative(bundle, path)}\n`);
   writeFileSync(join(bundle, 'SHA256SUMS'), sums.join(''));
@@ -159,12 +176,20 @@ function pack() {
   return archive;
 }
 
+/** Both packages of npm; tools/pack.mjs makes the folder of the one without a machine. */
+function packForNpm() {
+  const stage = mkdtempSync(join(tmpdir(), 'glovebox-npm-'));
+  run(process.execPath, join(root, 'node', 'tools', 'pack.mjs'), stage);
+  const packed = [stage, bundle].map((folder) =>
+    run('npm', 'pack', folder, '--pack-destination', resolve(out), '--silent').trim());
+  rmSync(stage, { recursive: true });
+  return packed.map((file) => join(resolve(out), file));
+}
+
 mkdirSync(out, { recursive: true });
 makeFolder();
 const size = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
 const unpacked = filesOf(bundle).reduce((sum, path) => sum + statSync(path).size, 0);
 console.log(`${bundle}: ${(unpacked / 1e6).toFixed(1)} MB`);
-if (option === undefined) {
-  const archive = pack();
-  console.log(`${archive}: ${size(archive)}`);
-}
+if (option === undefined)
+  for (const archive of [pack(), ...packForNpm()]) console.log(`${archive}: ${size(archive)}`);

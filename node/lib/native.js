@@ -2,8 +2,8 @@
 //
 // native - finds and loads the addon, and passes its reports to their listeners.
 //
-// If $GLOVEBOX_ADDON is set, only that is used. Otherwise the addon is where `npm install` or
-// `make node` put it, or came with the package; the worker program is next to it. If the addon
+// If $GLOVEBOX_ADDON is set, only that is used. Otherwise the addon is where `make node` put it,
+// or in the package for this kind of machine; the worker program is next to it. If the addon
 // cannot be loaded, the import does not throw: engines report UNAVAILABLE, and why.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -46,9 +46,16 @@ function dispatch(kind, a, b, c, d, e, f, g, h) {
 function find() {
   const asked = process.env.GLOVEBOX_ADDON;
   if (asked) return asked;
-  const [built, prebuilt] = ['native', 'prebuilt'].map((folder) =>
-    join(here, '..', folder, place, 'glovebox.node'));
-  return existsSync(built) || !existsSync(prebuilt) ? built : prebuilt;
+  const built = join(here, '..', 'native', place, 'glovebox.node');
+  return existsSync(built) ? built : installed() ?? built;
+}
+
+function installed() {
+  try {
+    return join(dirname(require.resolve(`glovebox-${place}/package.json`)), 'lib', 'glovebox.node');
+  } catch {
+    return undefined;
+  }
 }
 
 const place = `${process.platform}-${process.arch}`;
@@ -58,9 +65,18 @@ function missing(path) {
   if (process.platform !== 'linux')
     return `code runs in processes that Linux seals, and this is ${place}: ` +
       'run this on Linux, in a container or in a virtual machine';
-  return `the addon is not built for ${place}: there is no '${path}'. ` +
-    'In a project run `npm rebuild glovebox` (npm may first want ' +
-    '`npm install-scripts approve glovebox`), in the sources `make node`; for a bundle name it in $GLOVEBOX_ADDON';
+  if (place !== 'linux-x64') return `there is no addon for ${place}, only for linux-x64`;
+  return `the package 'glovebox-${place}' is not installed: there is no '${path}'. ` +
+    'In a project run `npm install --include=optional`, in the sources `make node`; ' +
+    'for a bundle name the addon in $GLOVEBOX_ADDON';
+}
+
+/* The C library of this process has no version of glibc's where it is musl. */
+function unloadable(path, reason) {
+  if (process.report.getReport().header.glibcVersionRuntime === undefined)
+    return 'this Node.js is built for musl, and the addon for glibc: use the command instead, ' +
+      'which brings its own C library: `npx glovebox`';
+  return `the addon '${path}' cannot be loaded on ${place}: ${reason}`;
 }
 
 function load() {
@@ -74,10 +90,7 @@ function load() {
       workerPath: !process.env.GLOVEBOX_WORKER && existsSync(worker) ? worker : undefined,
     };
   } catch (error) {
-    return {
-      problem: `the addon '${path}' cannot be loaded on ${place}: ${error.message}. ` +
-        'Build it anew: `npm rebuild glovebox`',
-    };
+    return { problem: unloadable(path, error.message) };
   }
 }
 

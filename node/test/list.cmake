@@ -28,6 +28,9 @@ foreach(file ${files})
     gbx_node_test(node_${name} ${GLOVEBOX_NODE} ${file})
 endforeach()
 
+# It installs what tools/make-bundle.mjs has packed.
+set_tests_properties(node_package PROPERTIES FIXTURES_REQUIRED bundle)
+
 foreach(release 18 22 24)
     set(program ${CMAKE_CURRENT_SOURCE_DIR}/node_modules/node-${release}/bin/node)
     if(EXISTS ${program})

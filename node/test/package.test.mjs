@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The package as npm makes it, installed into an empty project without the network: built
-// from its own sources, used with import, require and TypeScript.
+// The packages as npm makes them, installed into an empty project without the network, a compiler
+// or a script; used with import, require, TypeScript, and as a command.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -12,29 +13,24 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 
-function why() {
-  try {
-    accessSync(folder, constants.W_OK); // npm packs in place
-  } catch {
-    return 'the folder cannot be written to';
-  }
-  for (const program of ['npm', 'cmake', 'esbuild']) {
-    if (spawnSync(program, ['--version']).status !== 0) return `there is no ${program}`;
-  }
-  return false;
-}
+const build = process.env.GLOVEBOX_BUILD ?? join(folder, '..', 'build');
 
-/** Neither the addon of this build nor its worker is to be found by accident. What was compiled
- * before, in another folder, is not compiled again. */
-const environment = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false', CCACHE_BASEDIR: tmpdir() };
+/** Neither the addon of this build nor its worker is to be found by accident. */
+const environment = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
 delete environment.GLOVEBOX_ADDON;
 delete environment.GLOVEBOX_WORKER;
-if (spawnSync('ccache', ['--version']).status === 0) environment.CMAKE_C_COMPILER_LAUNCHER = 'ccache';
 
 function run(cwd, program, ...args) {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', env: environment });
   assert.equal(status, 0, `${program} ${args.join(' ')}\n${stdout}\n${stderr}`);
   return stdout;
+}
+
+/** What tools/make-bundle.mjs has packed. */
+function packages() {
+  const dist = join(build, 'dist');
+  assert.ok(existsSync(dist), `there is no '${dist}': run tools/make-bundle.mjs`);
+  return readdirSync(dist).filter((name) => name.endsWith('.tgz')).map((name) => join(dist, name));
 }
 
 const MODULE = `
@@ -63,38 +59,70 @@ import { SandboxEngine, type SandboxResult } from 'glovebox';
 export const result: Promise<SandboxResult<number>> = new SandboxEngine({ timeout: 5 }).execute<number>('() => 1');
 `;
 
-test('npm pack makes a package that installs into an empty project and works', { skip: why() }, () => {
+/** A project that has both packages. */
+function project(t) {
   const place = mkdtempSync(join(tmpdir(), 'glovebox-package-'));
-  const project = join(place, 'project');
-  mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{"name": "empty", "version": "1.0.0", "private": true}');
-  writeFileSync(join(project, 'module.mjs'), MODULE);
-  writeFileSync(join(project, 'common.cjs'), COMMON);
-  writeFileSync(join(project, 'module.mts'), TYPED);
-  writeFileSync(join(project, 'common.cts'), TYPED);
-  try {
-    run(folder, 'npm', 'pack', '--pack-destination', place);
-    for (const name of ['core', 'dist', 'prebuilt']) assert.equal(existsSync(join(folder, name)), false, `${name} is left over`);
-    const [tarball] = readdirSync(place).filter((name) => name.endsWith('.tgz'));
-    run(project, 'npm', 'install', join(place, tarball));
-    const installed = join(project, 'node_modules', 'glovebox');
-    // An npm that asks before it runs scripts of packages has not run this one.
-    if (!existsSync(join(installed, 'native'))) run(installed, process.execPath, 'install.mjs');
+  t.after(() => rmSync(place, { recursive: true, force: true }));
+  writeFileSync(join(place, 'package.json'), '{"name": "empty", "version": "1.0.0", "private": true}');
+  run(place, 'npm', 'install', '--ignore-scripts', ...packages());
+  return place;
+}
 
-    assert.equal(run(project, process.execPath, 'module.mjs'), '[[2,"function","xn--4ca.example"],true,"function",true]\n');
-    assert.equal(run(project, process.execPath, 'common.cjs'), '[42,false,"[SANDBOX]"]\n');
-    run(project, process.execPath, join(folder, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit',
-      '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,esnext.disposable,dom', '--typeRoots', './none', 'module.mts', 'common.cts');
-    assert.match(run(installed, process.execPath, 'install.mjs'), /^$/, 'what is there is not built again');
-    // What a bundler makes of it is loaded, and says where the addon is missing.
-    writeFileSync(join(project, 'main.mjs'), BUNDLED);
-    for (const [format, file] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
-      run(project, 'esbuild', 'main.mjs', '--bundle', '--platform=node', `--format=${format}`, '--log-level=error', `--outfile=${file}`);
-      assert.equal(run(project, process.execPath, file), '["UNAVAILABLE",true]\n');
-    }
-  } finally {
-    rmSync(place, { recursive: true, force: true });
+/** The server answers over the pipe, and gets the signal. */
+async function checkSignal(place) {
+  const child = spawn(join(place, 'node_modules', '.bin', 'glovebox'), ['mcp', '--data', 'orders=orders.json'],
+    { cwd: place, env: environment, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+  const [answer] = await once(child.stdout, 'data');
+  assert.deepEqual(JSON.parse(answer), { jsonrpc: '2.0', id: 1, result: {} });
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'close'), [0, null]); // as the server ends
+}
+
+test('the packed packages install into an empty project and work', async (t) => {
+  const place = project(t);
+  const command = join(place, 'node_modules', '.bin', 'glovebox');
+  writeFileSync(join(place, 'module.mjs'), MODULE);
+  writeFileSync(join(place, 'common.cjs'), COMMON);
+  writeFileSync(join(place, 'module.mts'), TYPED);
+  writeFileSync(join(place, 'common.cts'), TYPED);
+  writeFileSync(join(place, 'main.mjs'), BUNDLED);
+  writeFileSync(join(place, 'orders.json'), '[{"total": 12}]');
+
+  assert.equal(run(place, process.execPath, 'module.mjs'), '[[2,"function","xn--4ca.example"],true,"function",true]\n');
+  assert.equal(run(place, process.execPath, 'common.cjs'), '[42,false,"[SANDBOX]"]\n');
+  run(place, process.execPath, join(folder, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit',
+    '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,esnext.disposable,dom', '--typeRoots', './none', 'module.mts', 'common.cts');
+  assert.equal(run(place, command, 'run', '(d) => d[0].total', '--data', 'orders.json'), '12\n');
+  assert.equal(spawnSync(command, ['run', '() => { throw 1 }'], { env: environment }).status, 13);
+  await checkSignal(place);
+
+  // What a bundler makes of it finds the package for this machine, and says where it is missing.
+  const bundles = [['esm', 'out.mjs'], ['cjs', 'out.cjs']];
+  for (const [format, file] of bundles) {
+    run(place, 'esbuild', 'main.mjs', '--bundle', '--platform=node', `--format=${format}`, '--log-level=error', `--outfile=${file}`);
+    assert.equal(run(place, process.execPath, file), '[42,true]\n');
   }
+  rmSync(join(place, 'node_modules', 'glovebox-linux-x64'), { recursive: true });
+  for (const [, file] of bundles) assert.equal(run(place, process.execPath, file), '["UNAVAILABLE",true]\n');
+  const without = spawnSync(command, ['--version'], { encoding: 'utf8', env: environment });
+  assert.equal(without.status, 69);
+  assert.equal(without.stderr, "glovebox: the package 'glovebox-linux-x64' is not installed: run `npm install --include=optional`\n");
+});
+
+test('npx runs the command in an empty folder', (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'glovebox-npx-'));
+  t.after(() => rmSync(place, { recursive: true, force: true }));
+  const said = run(place, 'npx', '--yes', `--cache=${join(place, 'cache')}`, ...packages().flatMap((file) => ['-p', file]), 'glovebox', 'run', '() => 6 * 7');
+
+  assert.equal(said, '42\n');
+});
+
+test('the package without the programs has at most 1 MB, the one with them 45', () => {
+  const sizes = packages().map((file) => statSync(file).size).sort((a, b) => a - b);
+
+  assert.equal(sizes.length, 2);
+  assert.ok(sizes[0] < 1e6 && sizes[1] < 45e6, `${sizes}`);
 });
 
 const BUNDLED = `(async () => {
@@ -170,22 +198,4 @@ test('the instruction is that of the MCP server', async () => {
   const { SANDBOX_SYSTEM_INSTRUCTION } = await import('../lib/index.js');
 
   assert.equal(`${SANDBOX_SYSTEM_INSTRUCTION}\n`, readFileSync(join(folder, '..', 'share', 'glovebox', 'sandbox-instruction.txt'), 'utf8'));
-});
-
-test('without what it is built with, the installation says which packages are missing', () => {
-  const place = mkdtempSync(join(tmpdir(), 'glovebox-install-'));
-  try {
-    mkdirSync(join(place, 'core'));
-    writeFileSync(join(place, 'install.mjs'), '');
-    const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `
-      import { copyFileSync } from 'node:fs';
-      copyFileSync(${JSON.stringify(join(folder, 'install.mjs'))}, ${JSON.stringify(join(place, 'install.mjs'))});
-      await import(${JSON.stringify(join(place, 'install.mjs'))});
-    `], { encoding: 'utf8', env: { PATH: place } });
-
-    assert.equal(status, 1);
-    assert.match(stdout, /apt-get install cmake gcc libc6-dev make pkg-config/);
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
 });

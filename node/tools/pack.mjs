@@ -1,64 +1,27 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
 //
-// pack - what `npm pack` puts into the package beside what is here: the entry points as one
-// file (dist/), and the sources of the addon, the library and the worker program (core/),
-// laid out as in the repository. With GLOVEBOX_PREBUILT=1 also what `make node` has built.
+// pack - makes the folder of the package `glovebox`, for `npm pack`: the entry points as one file,
+// their declarations and the command's start. The addon and the programs come with a package
+// for each kind of machine: tools/make-bundle.mjs.
 //
-//     tools/pack.mjs            before packing (npm runs it)
-//     tools/pack.mjs --clean    afterwards
+//     tools/pack.mjs FOLDER
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = join(dirname(fileURLToPath(import.meta.url)), '..');
 const root = join(here, '..');
-const core = join(here, 'core');
-const dist = join(here, 'dist');
-const packages = join(root, 'tools', 'npm', 'node_modules');
-
-/** Parts of the command alone. */
-const COMMAND = ['cli', 'mcp', 'runner'];
-
-/** Of the repository. */
-const SOURCES = [
-  'CMakeLists.txt', 'LICENSE', 'THIRD-PARTY.md', 'cmake/checked.cmake', 'cmake/dependencies.cmake',
-  'cmake/flags.cmake', 'include', 'node/CMakeLists.txt', 'node/place.cmake', 'node/src',
-  ...readdirSync(join(root, 'src')).filter((name) => !COMMAND.includes(name)).map((name) => `src/${name}`),
-];
-
-/** Of npm's packages, what is compiled in. A folder called node_modules is never packed. */
-const PACKAGES = [
-  'tree-sitter/LICENSE', 'tree-sitter/vendor/tree-sitter/lib/include', 'tree-sitter/vendor/tree-sitter/lib/src',
-  'tree-sitter-javascript/LICENSE', 'tree-sitter-typescript/LICENSE', 'tree-sitter-typescript/common/scanner.h',
-  ...['tree-sitter-javascript/src', 'tree-sitter-typescript/typescript/src']
-    .flatMap((folder) => ['parser.c', 'scanner.c', 'tree_sitter'].map((name) => `${folder}/${name}`)),
-];
-
-function copy(from, to) {
-  if (!existsSync(from)) throw new Error(`there is no '${from}': run tools/install-deps build node`);
-  mkdirSync(dirname(to), { recursive: true });
-  cpSync(from, to, { recursive: true, dereference: true });
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error('usage: tools/pack.mjs FOLDER');
+  process.exit(64);
 }
-
-function clean() {
-  for (const folder of ['core', 'dist', 'prebuilt']) rmSync(join(here, folder), { recursive: true, force: true });
-}
+const target = resolve(folder);
+const dist = join(target, 'dist');
 
 const esbuild = (...args) => execFileSync('esbuild', args, { cwd: here, stdio: ['ignore', 'pipe', 'inherit'] });
-
-function copySources() {
-  for (const path of SOURCES) copy(join(root, path), join(core, path));
-  for (const path of PACKAGES) copy(join(packages, path), join(core, 'npm', path));
-  copy(join(here, 'node_modules', 'node-api-headers', 'include'), join(core, 'node', 'headers'));
-  copy(join(here, 'node_modules', 'node-api-headers', 'LICENSE'), join(core, 'node', 'headers', 'LICENSE'));
-  const program = execFileSync('sh', ['-c', 'command -v esbuild'], { encoding: 'utf8' }).trim();
-  execFileSync('cmake', [
-    `-DESBUILD=${program}`, `-DPACKAGES=${packages}`, `-DOUTPUT=${join(core, 'npm', 'web')}`,
-    '-P', join(root, 'src', 'realm', 'fetch', 'bundle.cmake'),
-  ], { stdio: ['ignore', 'ignore', 'inherit'] });
-}
 
 const LICENCE = '// SPDX-License-Identifier: MIT\n';
 
@@ -104,18 +67,20 @@ export const {
 } = createRequire(import.meta.url)('./glovebox.cjs');
 `);
   for (const name of ['servers', 'discover', 'declarations'])
-    copy(join(root, 'src', 'mcp', 'code', `${name}.js`), join(dist, `${name}.box.js`));
+    cpSync(join(root, 'src', 'mcp', 'code', `${name}.js`), join(dist, `${name}.box.js`));
   // The declarations once more, for who requires: a package is of one kind or of the other.
-  copy(join(here, 'types'), join(dist, 'types'));
+  cpSync(join(here, 'types'), join(dist, 'types'), { recursive: true });
   writeFileSync(join(dist, 'types', 'package.json'), '{"type": "commonjs"}\n');
 }
 
-clean();
-if (!process.argv.includes('--clean')) {
-  copySources();
-  await bundle();
-  if (process.env.GLOVEBOX_PREBUILT) {
-    const native = join(here, 'native');
-    for (const name of readdirSync(native)) copy(join(native, name), join(here, 'prebuilt', name));
-  }
+/** Of what the sources say, what a user of the package needs. */
+function describe() {
+  const { private: _, scripts, devDependencies, ...rest } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+  const optionalDependencies = { 'glovebox-linux-x64': rest.version };
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify({ ...rest, optionalDependencies }, null, 2)}\n`);
 }
+
+await bundle();
+describe();
+for (const name of ['bin', 'types', 'README.md']) cpSync(join(here, name), join(target, name), { recursive: true });
+for (const name of ['LICENSE', 'THIRD-PARTY.md']) cpSync(join(root, name), join(target, name));

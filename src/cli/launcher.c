@@ -31,11 +31,13 @@ static bool find_library_folder(char folder[PATH_MAX])
 int main(int argc, char **argv)
 {
     char folder[PATH_MAX];
+    char search_path[2 * PATH_MAX + 16];
     char loader[PATH_MAX + 16];
     char command[PATH_MAX + 16];
     char **args = calloc((size_t)argc + LOADER_ARGS + 1, sizeof *args);
-    char *first[LOADER_ARGS] = {"glovebox", "--inhibit-cache", "--library-path", folder,
-                                "--argv0",  "glovebox",        command};
+    char *first[LOADER_ARGS] = {"glovebox",  "--inhibit-cache", "--library-path",
+                                search_path, "--argv0",         "glovebox",
+                                command};
 
     if (args == NULL || !find_library_folder(folder)) {
         (void)fprintf(stderr, "glovebox: cannot find its own folder: %s\n",
@@ -43,6 +45,7 @@ int main(int argc, char **argv)
         return 69;
     }
     (void)snprintf(loader, sizeof loader, "%s/ld.so", folder);
+    (void)snprintf(search_path, sizeof search_path, "%s/glibc:%s", folder, folder);
     (void)snprintf(command, sizeof command, "%s/glovebox", folder);
     memcpy(args, first, sizeof first);
     for (int i = 1; i < argc; i++)

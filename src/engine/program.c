@@ -197,12 +197,16 @@ void gbx_worker_program_hide(int *fd)
     }
 }
 
-int gbx_worker_loader_open(const char *path, char *folder, size_t size)
+int gbx_worker_loader_open(const char *path, char *search_path, size_t size)
 {
     char loader[PATH_MAX];
+    char glibc[PATH_MAX];
+    char others[PATH_MAX];
 
-    if (!beside(path, "", folder, size) ||
-        !beside(path, "ld.so", loader, sizeof loader))
+    if (!beside(path, "ld.so", loader, sizeof loader) ||
+        !beside(path, "glibc", glibc, sizeof glibc) ||
+        !beside(path, "", others, sizeof others) ||
+        (size_t)snprintf(search_path, size, "%s:%s", glibc, others) >= size)
         return -1;
     return open_program(loader);
 }

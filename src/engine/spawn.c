@@ -70,7 +70,7 @@ typedef struct start {
     char number[12]; /* layers_off or huge_pages */
     bool is_bundled;
     char path[PATH_MAX]; /* of the worker program */
-    char folder[PATH_MAX];
+    char search_path[2 * PATH_MAX];
 } start;
 
 /* Not _exit(): a thread sanitizer takes locks in it which another thread may have
@@ -282,7 +282,7 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
 /* In a bundle the loader is executed, and loads the program. */
 static void use_loader(start *s)
 {
-    int loader = gbx_worker_loader_open(s->path, s->folder, sizeof s->folder);
+    int loader = gbx_worker_loader_open(s->path, s->search_path, sizeof s->search_path);
 
     s->is_bundled = loader >= 0;
     if (s->is_bundled) {
@@ -296,7 +296,7 @@ static void use_loader(start *s)
 static const char **write_loader_arguments(start *s)
 {
     const char *loader[LOADER_ARGS] = {
-        "glovebox-worker", "--inhibit-cache", "--library-path", s->folder,
+        "glovebox-worker", "--inhibit-cache", "--library-path", s->search_path,
         "--argv0",         "glovebox-worker", s->path};
 
     if (!s->is_bundled) {

@@ -75,9 +75,9 @@ gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr);
 
 /* A bundle has the dynamic loader and all libraries beside the worker program, for systems
- * that have others or none. The loader, opened O_PATH, and their folder; -1: the system's
- * loader runs the program. */
-int gbx_worker_loader_open(const char *path, char *folder, size_t size);
+ * that have others or none. The loader, opened O_PATH, and where it finds the libraries; -1:
+ * the system's loader runs the program. */
+int gbx_worker_loader_open(const char *path, char *search_path, size_t size);
 
 /* After its exec, any process of the same user may trace a process, unless it may
  * not read its own program. If the host may not be traced (it has changed its ids,

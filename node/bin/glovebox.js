@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: MIT
+//
+// glovebox - starts the command that is in the package for this kind of machine, passes signals
+// on, and ends as the command does.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const UNAVAILABLE = 69;
+const name = `glovebox-${process.platform}-${process.arch}`;
+
+function fail(text) {
+  process.stderr.write(`glovebox: ${text}\n`);
+  process.exit(UNAVAILABLE);
+}
+
+function find() {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'bin', 'glovebox');
+  } catch {
+    return fail(name === 'glovebox-linux-x64'
+      ? `the package '${name}' is not installed: run \`npm install --include=optional\``
+      : `it runs on Linux and x64 processors, and this is ${process.platform}-${process.arch}`);
+  }
+}
+
+const child = spawn(find(), process.argv.slice(2), { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => fail(`cannot start the command: ${error.message}`));
+child.on('exit', (code, signal) => {
+  if (signal === null) process.exit(code);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});

@@ -8,7 +8,7 @@
 #   make test-all   and the ones of the package under every release of Node
 #   make node       the package for Node.js, built in place: node/native
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
-#   make bundle     dist/: a folder for any Linux, its archive, and the packages for npm
+#   make bundle     dist/: a folder for any Linux, and packages: tar, npm, deb, MCPB, an image
 #   make bench      measure this machine, beside node
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make race       ROUNDS=1000000: files exchanged against links while they are read
@@ -18,6 +18,7 @@
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
 #   make mutants    remove the mechanism of each claim of SECURITY.md: do its tests fail?
 #   make types      TypeScript of ten npm packages: are its types removed as others do it?
+#   make places     the bundle in containers, other Debians, without /proc ...: a table; as root
 #   make fresh      `make run` and `make test` in a Debian 12 that has nothing else: before
 #                   every release, as root
 #   make deps       what run, test, check and fuzz need
@@ -43,7 +44,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants fresh deps clean
+.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants places fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -84,7 +85,7 @@ install: $(configured)
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
 
 bundle:
-	@tools/install-deps build node
+	@tools/install-deps build node bundle
 	@$(MAKE) --no-print-directory $(configured)
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_ADDON=ON
 	@cmake --build $(BUILD) --parallel
@@ -151,6 +152,10 @@ types:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
 	@cmake --build $(BUILD) --parallel --target strip_types
 	@tests/types/compare.mjs $(BUILD)/bin/strip_types
+
+places: bundle
+	@tools/install-deps place
+	@tools/places.mjs $$(echo dist/glovebox-*-linux-*/)
 
 fresh:
 	@tools/install-deps fresh

@@ -5,22 +5,23 @@
 // down to the dynamic loader and the C library, and packs it. It runs on any Linux of this
 // architecture, and is a package of npm, which the package `glovebox` depends on.
 //
-//     tools/make-bundle.mjs BUILD OUT [--no-archive]
+//     tools/make-bundle.mjs BUILD OUT [folder] [archive] [npm] [image] [mcpb] [deb]
 //
-// BUILD is a folder where everything is built, OUT the folder for the result: the folder, its
-// archive, and both packages. The libraries are the system's own, of Debian or its relatives,
-// as files that can be replaced.
+// BUILD is a folder where everything is built, OUT the folder for the result: without a choice
+// all of these. The libraries are the system's own, of Debian or its relatives, as files that can
+// be replaced; only the package for Debian leaves them out.
 // The same build and packages give the same bytes; their date is $SOURCE_DATE_EPOCH, else
 // that of the last commit, else 0.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 
-const [build, out, option] = process.argv.slice(2);
-if (out === undefined || (option !== undefined && option !== '--no-archive')) {
-  console.error('usage: tools/make-bundle.mjs BUILD OUT [--no-archive]');
+const KINDS = { folder: () => [], archive: () => [pack()], npm: packForNpm, image: () => [packImage()], mcpb: () => [packForClients()], deb: () => [packForDebian()] };
+const [build, out, ...chosen] = process.argv.slice(2);
+if (out === undefined || chosen.some((kind) => KINDS[kind] === undefined)) {
+  console.error(`usage: tools/make-bundle.mjs BUILD OUT [${Object.keys(KINDS).join('] [')}]`);
   process.exit(64);
 }
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
@@ -40,6 +41,8 @@ const name = `glovebox-${version}-linux-${process.arch}`;
 const bundle = resolve(out, name);
 const addon = resolve(build, 'node', 'glovebox.node');
 
+const MAINTAINER = 'The Glovebox developers <maintainers@glovebox.invalid>';
+
 const PLATFORM_PACKAGE = {
   name: `glovebox-linux-${process.arch}`,
   version,
@@ -52,25 +55,27 @@ const PLATFORM_PACKAGE = {
 // Loaded by name and not linked: fetch, its TLS and the databases.
 const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0'];
 
+function pathOf(soname) {
+  const path = new RegExp(`^\\s+${soname.replaceAll('.', '\\.')} \\(libc6,.*=> (.*)$`, 'm').exec(run('/sbin/ldconfig', '-p'))?.[1];
+  if (path === undefined) throw new Error(`${soname} is not installed: run tools/install-deps run`);
+  return path;
+}
+
 /** The libraries that a program or library needs, as pairs of name and path. */
 function closure(path) {
   const found = run('ldd', path).matchAll(/^\s+(?:(\S+) => )?(\/\S+) \(/gm);
   return [...found].map(([, soname, file]) => [soname ?? basename(file), file]);
 }
 
-function installed() {
-  const stage = mkdtempSync(join(tmpdir(), 'glovebox-bundle-'));
-  run('cmake', '--install', resolve(build), '--prefix', stage, '--strip');
-  return stage;
+const temporary = () => mkdtempSync(join(tmpdir(), 'glovebox-bundle-'));
+
+function installed(prefix = temporary()) {
+  run('cmake', '--install', resolve(build), '--prefix', prefix, '--strip');
+  return prefix;
 }
 
 function copyLibraries(programs) {
-  const cache = run('/sbin/ldconfig', '-p');
-  const loaded = LOADED.map((soname) => {
-    const path = new RegExp(`^\\s+${soname.replaceAll('.', '\\.')} \\(libc6,.*=> (.*)$`, 'm').exec(cache)?.[1];
-    if (path === undefined) throw new Error(`${soname} is not installed: run tools/install-deps run`);
-    return [soname, path];
-  });
+  const loaded = LOADED.map((soname) => [soname, pathOf(soname)]);
   const libraries = new Map([...loaded, ...programs.flatMap(closure), ...loaded.flatMap(([, path]) => closure(path))]);
   const sources = [];
   for (const [soname, path] of [...libraries].sort()) {
@@ -167,12 +172,16 @@ function makeFolder() {
   writeFileSync(join(bundle, 'SHA256SUMS'), sums.join(''));
 }
 
+/** A tar archive of names in a folder; `pipe` is a shell's "| gzip" or nothing. */
+function tar(archive, pipe, folder, ...names) {
+  const same = ['--sort=name', `--mtime=@${date}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go=rX'];
+  execFileSync('sh', ['-c', `archive=$1; shift; tar "$@" ${pipe} >"$archive"`, 'sh', archive, '-C', folder, ...same, '-c', ...names], { stdio: 'inherit' });
+}
+
 function pack() {
   const archive = `${bundle}.tar.gz`;
-  const tar = ['--sort=name', `--mtime=@${date}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go=rX'];
-  execFileSync('sh', ['-c', 'archive=$1; shift; tar "$@" | gzip -9n >"$archive"', 'sh', archive,
-    '-C', resolve(out), ...tar, '-c', name], { stdio: 'inherit' });
-  writeFileSync(`${archive}.sha256`, `${digest(archive)}  ${basename(archive)}\n`);
+  if (existsSync(archive)) return archive; // made for the image
+  tar(archive, '| gzip -9n', resolve(out), name);
   return archive;
 }
 
@@ -186,10 +195,112 @@ function packForNpm() {
   return packed.map((file) => join(resolve(out), file));
 }
 
+/**
+ * An image for containers with nothing but the bundle, whose archive is its one layer. It is as
+ * `docker load`, `podman load` and the tools of the Open Container Initiative read it.
+ */
+function packImage() {
+  const layout = temporary();
+  const blobs = join(layout, 'blobs', 'sha256');
+  mkdirSync(blobs, { recursive: true });
+  const put = (from, mediaType) => {
+    const sum = digest(from);
+    copyFileSync(from, join(blobs, sum));
+    return { mediaType, digest: `sha256:${sum}`, size: statSync(from).size };
+  };
+  const putJson = (value, mediaType) => {
+    writeFileSync(join(layout, 'blob'), JSON.stringify(value));
+    return put(join(layout, 'blob'), mediaType);
+  };
+  const archive = pack();
+  const type = 'application/vnd.oci.image';
+  const layer = put(archive, `${type}.layer.v1.tar+gzip`);
+  const config = putJson({
+    created: new Date(date * 1000).toISOString(),
+    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+    os: 'linux',
+    config: { User: '65532:65532', Env: [`PATH=/${name}/bin`], Entrypoint: [`/${name}/bin/glovebox`], Cmd: ['help'], WorkingDir: '/' },
+    rootfs: { type: 'layers', diff_ids: [`sha256:${run('sh', '-c', 'gzip -dc "$1" | sha256sum', 'sh', archive).split(' ')[0]}`] },
+  }, `${type}.config.v1+json`);
+  const manifest = putJson({ schemaVersion: 2, mediaType: `${type}.manifest.v1+json`, config, layers: [layer] }, `${type}.manifest.v1+json`);
+  manifest.annotations = { 'org.opencontainers.image.ref.name': `glovebox:${version}` };
+  const path = (blob) => `blobs/sha256/${blob.digest.slice('sha256:'.length)}`;
+  const files = {
+    'oci-layout': { imageLayoutVersion: '1.0.0' },
+    'index.json': { schemaVersion: 2, manifests: [manifest] },
+    'manifest.json': [{ Config: path(config), RepoTags: [`glovebox:${version}`], Layers: [path(layer)] }],
+  };
+  for (const [file, value] of Object.entries(files)) writeFileSync(join(layout, file), JSON.stringify(value));
+  tar(`${bundle}.image.tar`, '', layout, 'blobs', ...Object.keys(files));
+  rmSync(layout, { recursive: true });
+  return `${bundle}.image.tar`;
+}
+
+/** For clients of MCP that install servers: a bundle of their kind, which asks for a file of data. */
+function packForClients() {
+  const archive = `${bundle}.mcpb`, stage = temporary(), command = 'server/bin/glovebox';
+  cpSync(bundle, join(stage, 'server'), { recursive: true });
+  writeFileSync(join(stage, 'manifest.json'), `${JSON.stringify({
+    manifest_version: '0.3',
+    name: 'glovebox',
+    version,
+    description: 'Lets a model compute over a file of records without seeing them',
+    author: { name: 'The Glovebox developers' },
+    license: 'MIT',
+    server: {
+      type: 'binary',
+      entry_point: command,
+      mcp_config: { command: `\${__dirname}/${command}`, args: ['mcp', '--data', 'data=${user_config.file}'] },
+    },
+    user_config: {
+      file: { type: 'file', title: 'Data', description: 'Records as JSON, NDJSON or CSV', required: true },
+    },
+    compatibility: { platforms: ['linux'] },
+  }, null, 2)}\n`);
+  rmSync(archive, { force: true });
+  run('sh', '-c', 'cd "$1" && find . -exec touch -h -d "@$2" {} + && find . -type f | LC_ALL=C sort | zip -9Xqo "$3" -@', 'sh', stage, String(date), archive);
+  rmSync(stage, { recursive: true });
+  return archive;
+}
+
+/** The command as a package of Debian, which depends on the system's libraries. */
+function packForDebian() {
+  const stage = temporary(), control = join(stage, 'DEBIAN');
+  const architecture = run('dpkg', '--print-architecture').trim();
+  const file = join(resolve(out), `glovebox_${version}_${architecture}.deb`);
+  installed(join(stage, 'usr'));
+  for (const folder of ['include', 'lib']) rmSync(join(stage, 'usr', folder), { recursive: true });
+  const doc = join(stage, 'usr', 'share', 'doc', 'glovebox');
+  cpSync(join(root, 'LICENSE'), join(doc, 'copyright'));
+  rmSync(join(doc, 'LICENSE'));
+  cpSync(join(root, 'CHANGELOG.md'), join(doc, 'CHANGELOG.md'));
+  writeFileSync(join(doc, 'changelog'), [`glovebox (${version}) unstable; urgency=medium`, '', '  * CHANGELOG.md has what is new.', '',
+    ` -- ${MAINTAINER}  ${run('date', '--utc', '-R', '-d', `@${date}`).trim()}`, ''].join('\n'));
+  run('gzip', '-9nr', join(doc, 'changelog'), join(stage, 'usr', 'share', 'man'));
+  const programs = ['glovebox', 'glovebox-worker'].map((program) => join(stage, 'usr', 'bin', program));
+  const linked = programs.flatMap((program) => [...run('objdump', '-p', program).matchAll(/NEEDED +(\S+)/g)].map(([, soname]) => soname));
+  const needed = new Set([...LOADED, ...linked].map((soname) => packageOf(pathOf(soname)).split(':')[0]));
+  mkdirSync(control);
+  writeFileSync(join(control, 'control'), [
+    'Package: glovebox', `Version: ${version}`, `Architecture: ${architecture}`, 'Section: utils', 'Priority: optional',
+    `Maintainer: ${MAINTAINER}`, `Installed-Size: ${run('du', '-sk', stage).split('\t')[0]}`,
+    `Depends: ${[...needed].sort().join(', ')}`,
+    'Description: runs untrusted JavaScript in sealed single-use processes',
+    ' Code goes in, only the computed result comes out. Every call runs in a process',
+    ' that the kernel has sealed, over data that must not leak. The command is also',
+    ' a server for the Model Context Protocol.', ''].join('\n'));
+  run('sh', '-c', 'chmod -R u+rw,go=rX "$1" && find "$1" -exec touch -h -d "@$2" {} +', 'sh', stage, String(date));
+  execFileSync('dpkg-deb', ['--build', '--root-owner-group', stage, file], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, SOURCE_DATE_EPOCH: String(date) } });
+  rmSync(stage, { recursive: true });
+  return file;
+}
+
 mkdirSync(out, { recursive: true });
+for (const old of readdirSync(out).filter((file) => file.startsWith(name))) rmSync(join(out, old), { recursive: true });
 makeFolder();
 const size = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
 const unpacked = filesOf(bundle).reduce((sum, path) => sum + statSync(path).size, 0);
 console.log(`${bundle}: ${(unpacked / 1e6).toFixed(1)} MB`);
-if (option === undefined)
-  for (const archive of [pack(), ...packForNpm()]) console.log(`${archive}: ${size(archive)}`);
+const made = (chosen.length > 0 ? chosen : Object.keys(KINDS)).flatMap((kind) => KINDS[kind]());
+for (const file of made) console.log(`${file}: ${size(file)}`);
+writeFileSync(join(out, 'SHA256SUMS'), made.map((file) => `${digest(file)}  ${basename(file)}\n`).join(''));

@@ -25,9 +25,9 @@ is() { # what expected command...
     [ "$found" = "$expected" ] || fail "$what: '$found', not '$expected'"
 }
 
-"$source/tools/make-bundle.mjs" "$build" "$top/again" --no-archive >"$top/log" 2>&1 ||
+"$source/tools/make-bundle.mjs" "$build" "$top/again" folder >"$top/log" 2>&1 ||
     { cat "$top/log"; exit 1; }
-bundle=$(echo "$top"/again/*)
+bundle=$(echo "$top"/again/glovebox-*)
 cmp "$build/dist/$(basename "$bundle")/SHA256SUMS" "$bundle/SHA256SUMS" ||
     fail 'two bundles of one build differ'
 (cd "$bundle" && sha256sum --check --quiet SHA256SUMS) || fail 'the sums are wrong'
@@ -52,6 +52,15 @@ alone() {
         mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
         exec chroot "$root" "$@"' sh "$root" "$@"
 }
+
+# The package for Debian needs what is installed here, and no more.
+mkdir "$top/debian"
+dpkg-deb -x "$build"/dist/glovebox_*.deb "$top/debian"
+is 'the package' 42 "$top/debian/usr/bin/glovebox" run '() => 6 * 7'
+[ -r "$top/debian/usr/share/man/man1/glovebox.1.gz" ] || fail 'the package: no manual'
+for package in $(dpkg-deb -f "$build"/dist/glovebox_*.deb Depends | tr -d ,); do
+    dpkg-query -W "$package" >"$top/log" 2>&1 || fail "the package: $(cat "$top/log")"
+done
 
 # A copy that is not complete says so in a line.
 incomplete() { # file expected command...

@@ -12,7 +12,7 @@ endif()
 # A package of npm is a part of it.
 if(GLOVEBOX_ADDON AND NOT GLOVEBOX_SANITIZE)
     add_test(NAME bundle_made COMMAND ${PROJECT_SOURCE_DIR}/tools/make-bundle.mjs
-        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/dist)
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/dist npm deb)
     set_tests_properties(bundle_made PROPERTIES LABELS integration TIMEOUT 300
         FIXTURES_SETUP bundle)
     gbx_test_cost(bundle_made)

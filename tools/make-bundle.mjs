@@ -102,6 +102,12 @@ function packageOf(path) {
   throw new Error(`no package has ${path}`);
 }
 
+/** Debian's, without those that this machine has added. */
+function certificates() {
+  const files = run('dpkg-query', '-L', 'ca-certificates').split('\n').filter((path) => path.endsWith('.crt'));
+  return files.sort().map((path) => readFileSync(path, 'utf8')).join('');
+}
+
 /** The packages of the libraries, with their licences and the names of their sources. */
 function describe(sources) {
   const packages = new Map();
@@ -163,8 +169,10 @@ function makeFolder() {
   run('strip', '-o', join(bundle, 'lib', 'glovebox.node'), addon);
   copyFileSync(join(root, 'tools', 'bundle-install.sh'), join(bundle, 'install.sh'));
   cpSync(join(stage, 'share'), join(bundle, 'share'), { recursive: true });
-  const packages = describe(copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]));
+  const packages = describe([...copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]),
+    { file: 'lib/ca-certificates.crt', owner: 'ca-certificates' }]);
   rmSync(stage, { recursive: true });
+  writeFileSync(join(bundle, 'lib', 'ca-certificates.crt'), certificates());
   writeFileSync(join(bundle, 'package.json'), `${JSON.stringify(PLATFORM_PACKAGE, null, 2)}\n`);
   copyFileSync(join(root, 'LICENSE'), join(bundle, 'LICENSE'));
   writeFileSync(join(bundle, 'sbom.spdx.json'), `${JSON.stringify(billOfMaterials(packages), null, 1)}\n`);

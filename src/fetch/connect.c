@@ -79,8 +79,11 @@ static bool set_strings(const gbx_libcurl *lib, CURL *curl, const gbx_hop *hop)
         if (!SET(lib, curl, strings[i].option, strings[i].value))
             return false;
     /* The policy's file replaces the system's store instead of adding to it. */
-    return hop->ca_file == NULL || (SET(lib, curl, CURLOPT_CAINFO, hop->ca_file) &&
-                                    SET(lib, curl, CURLOPT_CAPATH, NULL));
+    if (hop->ca_file != NULL)
+        return SET(lib, curl, CURLOPT_CAINFO, hop->ca_file) &&
+               SET(lib, curl, CURLOPT_CAPATH, NULL);
+    return lib->certificates[0] == 0 ||
+           SET(lib, curl, CURLOPT_CAINFO, lib->certificates);
 }
 
 static bool append(const gbx_libcurl *lib, struct curl_slist **list, const char *text)

@@ -6,7 +6,9 @@
 #include "base/fail.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The same interface, with OpenSSL and with GnuTLS. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
@@ -53,6 +55,30 @@ static const char *find_functions(void *library, gbx_libcurl *ret)
     return NULL;
 }
 
+static bool is_readable_beside(const char *file, char path[PATH_MAX])
+{
+    const char *slash = strrchr(file, '/');
+    int len = slash != NULL ? (int)(slash - file) : 0;
+
+    return len > 0 &&
+           snprintf(path, PATH_MAX, "%.*s/ca-certificates.crt", len, file) < PATH_MAX &&
+           access(path, R_OK) == 0;
+}
+
+/* Those of a bundle lie beside the loader, which has been executed, and beside the addon. */
+static void find_certificates(const char *of_system, char path[PATH_MAX])
+{
+    char exe[PATH_MAX] = "";
+    Dl_info us;
+
+    if ((of_system != NULL && access(of_system, R_OK) == 0) ||
+        (readlink("/proc/self/exe", exe, sizeof exe - 1) > 0 &&
+         is_readable_beside(exe, path)) ||
+        (dladdr(libraries, &us) != 0 && is_readable_beside(us.dli_fname, path)))
+        return;
+    *path = 0;
+}
+
 gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
 {
     void *library = open_library();
@@ -78,6 +104,7 @@ gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
     /* zstd is left out on purpose: a frame can require a window of 128 MiB. */
     lib.encodings = (version->features & CURL_VERSION_BROTLI) != 0 ? "gzip, deflate, br"
                                                                    : "gzip, deflate";
+    find_certificates(version->cainfo, lib.certificates);
     *ret = lib;
     return GBX_OK;
 }

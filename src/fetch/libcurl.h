@@ -11,6 +11,7 @@
 #define GBX_FETCH_LIBCURL_H
 
 #include <glovebox/glovebox.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,7 +56,8 @@ typedef struct gbx_libcurl {
 #define XX(name) __typeof__(&name) name;
     GBX_LIBCURL_MAP(XX)
 #undef XX
-    const char *encodings; /* for Accept-Encoding; no others are accepted */
+    const char *encodings;       /* for Accept-Encoding; no others are accepted */
+    char certificates[PATH_MAX]; /* of a bundle, where the system has none; or "" */
 } gbx_libcurl;
 
 /* Load and start it; gbx_libcurl_unload() for each that succeeded. */

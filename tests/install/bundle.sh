@@ -95,6 +95,19 @@ if alone /glovebox --version >/dev/null 2>&1; then
         '() => new Date(0).toLocaleString("de-DE", { timeZone: "Europe/Berlin" })'
     is 'hashes' '"a9993e"' alone /glovebox run --allow crypto \
         '() => crypto.createHash("sha1").update("abc").digest("hex").slice(0, 6)'
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost -keyout "$top/key" \
+        -out "$folder/lib/ca-certificates.crt" 2>"$top/log"
+    : >"$top/server"
+    openssl s_server -www -accept 127.0.0.1:0 -key "$top/key" \
+        -cert "$folder/lib/ca-certificates.crt" >>"$top/server" 2>&1 &
+    server=$!
+    until grep -q '^ACCEPT' "$top/server" || ! kill -0 $server 2>/dev/null; do sleep 0.1; done
+    site=https://localhost:$(sed -n 's/^ACCEPT .*://p' "$top/server")
+    echo "{\"fetch\": {\"allow\": [\"$site\"]}}" >"$root/policy.json"
+    is 'certificates of its own' 200 alone /glovebox run --policy /policy.json \
+        "async () => (await fetch('$site')).status"
+    kill $server
     alone /glovebox doctor --attack >"$top/attack" 2>&1
     grep -q 'none succeeds against the whole seal' "$top/attack" ||
         fail "the attacks: $(tail -5 "$top/attack")"

@@ -18,6 +18,7 @@
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
 #   make mutants    remove the mechanism of each claim of SECURITY.md: do its tests fail?
 #   make types      TypeScript of ten npm packages: are its types removed as others do it?
+#   make release    tests, then dist/ with notes, signed: KEY=~/.ssh/id_ed25519 MCP_NAME=...
 #   make places     the bundle in containers, other Debians, without /proc ...: a table; as root
 #   make fresh      `make run` and `make test` in a Debian 12 that has nothing else: before
 #                   every release, as root
@@ -44,7 +45,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants places fresh deps clean
+.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants release places fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -152,6 +153,11 @@ types:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
 	@cmake --build $(BUILD) --parallel --target strip_types
 	@tests/types/compare.mjs $(BUILD)/bin/strip_types
+
+release: test bundle
+	@awk '/^## / { section++ } section == 1' CHANGELOG.md >dist/NOTES.md
+	@if [ -n "$(KEY)" ]; then ssh-keygen -Y sign -n glovebox -f "$(KEY)" dist/SHA256SUMS; \
+	else echo 'dist/SHA256SUMS is not signed: name a key, make release KEY=~/.ssh/id_ed25519'; fi
 
 places: bundle
 	@tools/install-deps place

@@ -5,11 +5,12 @@
 // down to the dynamic loader and the C library, and packs it. It runs on any Linux of this
 // architecture, and is a package of npm, which the package `glovebox` depends on.
 //
-//     tools/make-bundle.mjs BUILD OUT [folder] [archive] [npm] [image] [mcpb] [deb]
+//     tools/make-bundle.mjs BUILD OUT [folder] [archive] [npm] [image] [mcpb] [deb] [registry]
 //
 // BUILD is a folder where everything is built, OUT the folder for the result: without a choice
 // all of these. The libraries are the system's own, of Debian or its relatives, as files that can
-// be replaced; only the package for Debian leaves them out.
+// be replaced; only the package for Debian leaves them out. $MCP_NAME is the releaser's name in
+// the registry of MCP, such as io.github.somebody/glovebox; without it nothing is made for that.
 // The same build and packages give the same bytes; their date is $SOURCE_DATE_EPOCH, else
 // that of the last commit, else 0.
 import { execFileSync } from 'node:child_process';
@@ -18,7 +19,8 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, re
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 
-const KINDS = { folder: () => [], archive: () => [pack()], npm: packForNpm, image: () => [packImage()], mcpb: () => [packForClients()], deb: () => [packForDebian()] };
+const KINDS = { folder: () => [], archive: () => [pack()], npm: packForNpm, image: () => [packImage()], mcpb: () => [packForClients()], deb: () => [packForDebian()],
+  registry: () => (process.env.MCP_NAME ? [describeForRegistry()] : []) };
 const [build, out, ...chosen] = process.argv.slice(2);
 if (out === undefined || chosen.some((kind) => KINDS[kind] === undefined)) {
   console.error(`usage: tools/make-bundle.mjs BUILD OUT [${Object.keys(KINDS).join('] [')}]`);
@@ -269,6 +271,31 @@ function packForClients() {
   run('sh', '-c', 'cd "$1" && find . -exec touch -h -d "@$2" {} + && find . -type f | LC_ALL=C sort | zip -9Xqo "$3" -@', 'sh', stage, String(date), archive);
   rmSync(stage, { recursive: true });
   return archive;
+}
+
+/** What the registry of MCP is told: the package of npm, and which file of data it asks for. */
+function describeForRegistry() {
+  const file = join(resolve(out), 'server.json');
+  writeFileSync(file, `${JSON.stringify({
+    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    name: process.env.MCP_NAME,
+    title: 'Glovebox',
+    description: 'Lets a model compute over a file of records without seeing them',
+    version,
+    packages: [{
+      registryType: 'npm',
+      identifier: 'glovebox',
+      version,
+      runtimeHint: 'npx',
+      transport: { type: 'stdio' },
+      packageArguments: [
+        { type: 'positional', value: 'mcp' },
+        { type: 'named', name: '--data', value: 'data={file}',
+          variables: { file: { description: 'Records as JSON, NDJSON or CSV', format: 'filepath', isRequired: true } } },
+      ],
+    }],
+  }, null, 2)}\n`);
+  return file;
 }
 
 /** The command as a package of Debian, which depends on the system's libraries. */

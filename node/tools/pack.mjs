@@ -76,8 +76,9 @@ export const {
 /** Of what the sources say, what a user of the package needs. */
 function describe() {
   const { private: _, scripts, devDependencies, ...rest } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+  const mcpName = process.env.MCP_NAME; // the registry of MCP compares it
   const optionalDependencies = { 'glovebox-linux-x64': rest.version };
-  writeFileSync(join(target, 'package.json'), `${JSON.stringify({ ...rest, optionalDependencies }, null, 2)}\n`);
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify({ ...rest, mcpName, optionalDependencies }, null, 2)}\n`);
 }
 
 await bundle();

@@ -16,7 +16,6 @@ typedef enum kind {
     LOOPBACK, /* allowed by an entry that names loopback */
     LISTED,   /* allowed by a network of the policy, or an entry with that very
                  address */
-    NAT64,    /* like LISTED, and the IPv4 address inside must be allowed too */
     PUBLIC,
 } kind;
 
@@ -47,7 +46,7 @@ static const rule v4_rules[] = {
     {{198, 18}, 15, LISTED, "benchmarking"},
     {{224}, 4, NEVER, "multicast"},
     {{255, 255, 255, 255}, 32, NEVER, "broadcast"},
-    {{240}, 4, LISTED, "reserved"},
+    {{240}, 4, NEVER, "reserved"},
     {{0}, 0, PUBLIC, "public"},
 };
 
@@ -63,7 +62,7 @@ static const rule v6_rules[] = {
     {{[10] = 0xFF, [11] = 0xFF}, 96, NEVER, "IPv4 in IPv6 (mapped)"},
     {{[8] = 0xFF, [9] = 0xFF}, 96, NEVER, "IPv4 in IPv6 (translated)"},
     {{0}, 96, NEVER, "IPv4 in IPv6 (compatible)"},
-    {{0, 0x64, 0xFF, 0x9B}, 96, NAT64, "IPv4 in IPv6 (NAT64)"},
+    {{0, 0x64, 0xFF, 0x9B}, 96, NEVER, "IPv4 in IPv6 (NAT64)"},
     {{0x20, 0x02}, 16, NEVER, "IPv4 in IPv6 (6to4)"},
     {{0x20, 0x01}, 32, NEVER, "IPv4 in IPv6 (Teredo)"},
     {{0x20, 0x01}, 23, LISTED, "protocol assignments"},
@@ -107,14 +106,6 @@ static bool is_listed(const gbx_ip *address, const gbx_reach *reach)
             return true;
     }
     return false;
-}
-
-static gbx_ip embedded_v4(const gbx_ip *address)
-{
-    gbx_ip inside = {.bytes = {[10] = 0xFF, [11] = 0xFF}};
-
-    memcpy(inside.bytes + 12, address->bytes + 12, 4);
-    return inside;
 }
 
 bool gbx_ip_parse(const char *text, gbx_ip *ret)
@@ -174,15 +165,11 @@ bool gbx_ip_equal(const gbx_ip *a, const gbx_ip *b)
 const char *gbx_ip_refusal(const gbx_ip *address, const gbx_reach *reach)
 {
     const rule *found = rule_of(address);
-    gbx_ip inside;
 
     switch (found->kind) {
     case PUBLIC: return NULL;
     case LOOPBACK: return reach->loopback ? NULL : found->what;
     case LISTED: return is_listed(address, reach) ? NULL : found->what;
-    case NAT64:
-        inside = embedded_v4(address);
-        return is_listed(address, reach) ? gbx_ip_refusal(&inside, reach) : found->what;
     case NEVER: break;
     }
     return found->what;

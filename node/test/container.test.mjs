@@ -39,13 +39,23 @@ describe("a container's profile", { skip: program === undefined && 'no program a
     assert.equal(layersOf(under([command, 'doctor', '--json'])), layersOf(plain.stdout));
   });
 
-  it('may lose the calls of the seal but seccomp: what is required stands', () => {
-    const given = JSON.parse(readFileSync(profile, 'utf8'));
-    given.syscalls.at(-1).names = ['seccomp'];
+  /* The profile with some calls of the seal alone, and changes. */
+  function changed(t, isLeft, changes = {}) {
+    const given = { ...JSON.parse(readFileSync(profile, 'utf8')), ...changes };
+    given.syscalls.at(-1).names = given.syscalls.at(-1).names.filter(isLeft);
     const folder = mkdtempSync(join(tmpdir(), 'glovebox-profile-'));
+    t.after(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'profile.json'), JSON.stringify(given));
-    const { layers } = JSON.parse(under([command, 'doctor', '--json'], join(folder, 'profile.json')));
-    rmSync(folder, { recursive: true });
+    return join(folder, 'profile.json');
+  }
+
+  it('is named where it ends a process for a call that the seal needs', (t) => {
+    const { stderr } = spawnSync(program, [changed(t, (name) => name !== 'seccomp', { defaultAction: 'SCMP_ACT_KILL_PROCESS' }), command, 'run', '() => 1'], { encoding: 'utf8', env });
+    assert.match(stderr, /filter of system calls .* SystemCallErrorNumber=EPERM/);
+  });
+
+  it('may lose the calls of the seal but seccomp: what is required stands', (t) => {
+    const { layers } = JSON.parse(under([command, 'doctor', '--json'], changed(t, (name) => name === 'seccomp')));
     assert.deepEqual(layers.filter(({ required, stands }) => required && !stands), []);
     assert.equal(layers.find(({ name }) => name === 'user namespace').stands, false);
   });

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -158,6 +159,10 @@ static const char *likely_cause(void)
         return "it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
     if (access("/proc/self/maps", R_OK) != 0)
         return "it needs /proc, which is not mounted here";
+    if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
+        return "the filter of system calls that is in force here may end processes: let it "
+               "refuse calls with an error (systemd: SystemCallErrorNumber=EPERM), and allow "
+               "'seccomp' (systemd: SystemCallFilter=@system-service @sandbox)";
     return "";
 }
 

@@ -39,17 +39,21 @@ static void allow(scmp_filter_ctx filter, const json_t *names)
 static void apply(const char *path)
 {
     json_t *profile = json_load_file(path, 0, NULL);
+    uint32_t refusal = SCMP_ACT_KILL_PROCESS;
+    const char *action;
     const json_t *set;
     scmp_filter_ctx filter;
     size_t i;
 
     if (profile == NULL)
         die("the profile is not JSON");
-    if (strcmp(json_string_value(json_object_get(profile, "defaultAction")),
-               "SCMP_ACT_ERRNO") != 0)
+    action = json_string_value(json_object_get(profile, "defaultAction"));
+    if (strcmp(action, "SCMP_ACT_ERRNO") == 0)
+        refusal = SCMP_ACT_ERRNO(
+            (uint16_t)json_integer_value(json_object_get(profile, "defaultErrnoRet")));
+    else if (strcmp(action, "SCMP_ACT_KILL_PROCESS") != 0)
         die("the profile's default is another");
-    filter = seccomp_init(SCMP_ACT_ERRNO(
-        (uint16_t)json_integer_value(json_object_get(profile, "defaultErrnoRet"))));
+    filter = seccomp_init(refusal);
     if (filter == NULL)
         die("there is no filter");
     json_array_foreach(json_object_get(profile, "syscalls"), i, set)

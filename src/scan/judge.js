@@ -55,16 +55,20 @@ class Judge {
   /* Of a server with one handler for all tools: the names under which it gets to the call, by
    * the `case 'run':` around the call or around a call of its function. */
   choicesAt(call) {
-    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => (this.s.sets[one.callee] ?? []).map((token) => [this.s.tokens[token].at, one])), ([at]) => at);
     const found = new Set(), seen = new Set(), list = [call];
     for (const { choice, within = -1 } of list) {
       if (choice !== undefined) found.add(choice);
       for (let at = within; choice === undefined && at >= 0 && !seen.has(at); at = this.s.functions[at].within) {
         seen.add(at);
-        list.push(...(this.callers.get(at) ?? []).map(([, one]) => one));
+        list.push(...this.callersOf(at));
       }
     }
     return [...found];
+  }
+
+  callersOf(at) {
+    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => (this.s.sets[one.callee] ?? []).map((token) => [this.s.tokens[token].at, one])), ([of]) => of);
+    return (this.callers.get(at) ?? []).map(([, one]) => one);
   }
 
   /* ---- what arrives where --------------------------------------------------------------- */
@@ -173,6 +177,7 @@ class Judge {
     const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, '');
     if (/\(\)/.test(path)) {
       if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
+      else if (path === 'node-pty.spawn().write') this.typed(call);
       return;
     }
     const isShell = /^(exec|execSync|execaCommand|execaCommandSync|command|commandSync|execAsync)$/.test(method) || path === 'shelljs.exec';
@@ -185,7 +190,7 @@ class Judge {
       this.fileRun(call, [args[0]], 'fork');
       return;
     }
-    this.program(call, method === path ? 'spawn' : method);
+    for (const [command, list] of this.startsOf(call, args[0] ?? 0, args[1] ?? 0)) this.program(call, method === path ? 'spawn' : method, command, list, args[2]);
   }
 
   shell(call, node, method) {
@@ -195,8 +200,19 @@ class Judge {
     this.ranBy(sources);
   }
 
-  program(call, method) {
-    const [command = 0, list = 0, options = 0] = call.args;
+  /* The program and its arguments. If the function around the call is given both, those of each
+   * of its callers: not the program of one with the arguments of another. */
+  startsOf(call, command, list, seen = new Set()) {
+    for (let at = call.within; at >= 0; at = this.s.functions[at].within) {
+      const [i, k] = [command, list].map((node) => this.s.functions[at].params.findIndex((param) => this.s.flows[param]?.includes(node * 4)));
+      const callers = i < 0 || k < 0 || seen.has(at) ? [] : this.callersOf(at).filter(({ spread }) => spread.length === 0);
+      seen.add(at);
+      if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));
+    }
+    return [[command, list]];
+  }
+
+  program(call, method, command, list, options = 0) {
     const texts = [...this.s.textsAt(command, 0)], words = this.s.textsAt(list, 2);
     const chosen = this.codeAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
     const isNode = this.s.tokensAt(command).some(({ kind, path }) => kind === MODULE && path === 'global.process.execPath');
@@ -236,6 +252,12 @@ class Judge {
     const isRun = isInterpreter || /^(import|require|fork|global\.\w+)$/.test(method) || texts.some((t) => INTERPRETERS.test(t.split(/\s/)[0]));
     if (!isRun || texts.some((t) => CONFINED.test(t))) return;
     this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
+    this.ranBy(sources);
+  }
+
+  typed(call) {
+    const sources = this.codeAt(call.args[0]);
+    if (sources.length > 0) this.report('shell-command', call, 'is typed into a terminal', sources);
     this.ranBy(sources);
   }
 

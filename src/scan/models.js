@@ -15,7 +15,7 @@ const PATHS = [
   /child_process(\.(exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)(\(\)(\.(stdin(\.(write|end))?|on|send|kill))?)?)?/,
   /worker_threads(\.(Worker(\(\)(\.(on|once|postMessage|terminate))?)?|parentPort(\.(on|once|postMessage))?|workerData))?/,
   /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
-  /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?))?)?/,
+  /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?|write))?)?/,
   /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
   /(util(\.(promisify|inspect))?|module(\.(createRequire|Module|Module\(\)|Module\(\)\._compile))?|(path|os|url|timers)(\.\w+)?)/,
   /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
@@ -244,7 +244,7 @@ function registration(s, call) {
         const { kind, path, key } = s.tokens[token], schema = kind === MODULE ? path : kind === TEXT ? key : '';
         if (/Schema$/.test(schema) && !/CallTool/.test(schema)) tool.isOther = true;
       });
-      s.seed(args[1], tool, true);
+      s.late.push(() => s.seed(args[1], tool, true));
       return true;
     }
   }

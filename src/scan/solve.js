@@ -42,6 +42,8 @@ export class Solver {
   queue = [];
   steps = 0;
   cut = new Map(); /* of objects that a node was too full for: the node */
+  owners = new Map(); /* of first parameters of registered handlers: their tools */
+  late = []; /* seeds of what is not registered, to be laid once it is known what is */
   channel = 0; /* what is posted to workers */
 
   constructor(files) {
@@ -166,7 +168,7 @@ export class Solver {
     });
     for (let i = 0; i < file.sources.length; i += 3) {
       const tool = this.tool(file.names[file.sources[i + 1]], file, 0);
-      this.seed(file.sources[i] + file.base, tool);
+      this.late.push(() => this.seed(file.sources[i] + file.base, tool));
     }
   }
 
@@ -216,16 +218,19 @@ export class Solver {
     return source;
   }
 
-  /* Functions that arrive at the node are handlers of the tool. */
+  /* Functions that arrive at the node are handlers of the tool. Registered ones get nothing else:
+   * what a library's own handler of requests passes on has passed the schema of that tool. */
   seed(node, tool, isRequest = false) {
     this.watch(node, (token) => {
       const { kind, at } = this.tokens[token];
       if (kind !== FUNCTION) return;
-      const f = this.functions[at];
+      const f = this.functions[at], owners = this.owners.get(f.params[0]);
+      if (tool.how === undefined && owners !== undefined) return;
       tool.handlers = [...tool.handlers ?? [], f];
       tool.line ||= f.line;
       if (f.params.length === 0) return;
       if (!isRequest) {
+        if (tool.how !== undefined && (tool.how !== 'tool' || tool.schemas.length > 0)) this.owners.set(f.params[0], [...owners ?? [], tool]);
         this.give(f.params[0], this.source(tool, '').taint);
         return;
       }
@@ -244,13 +249,13 @@ export class Solver {
 
   give(node, token) {
     if (node === 0) return;
-    const set = this.sets[node];
+    const set = this.sets[node], { kind, source } = this.tokens[token];
+    if (this.owners.get(node)?.includes(source?.tool) === false) return;
     if (set === undefined) {
       this.sets[node] = [token];
     } else {
       /* Where so much arrives, only what arguments become still matters. */
       if (set.includes(token)) return;
-      const { kind } = this.tokens[token];
       if (set.length >= this.most && kind > RESULT) {
         if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
         return;
@@ -510,6 +515,8 @@ export class Solver {
   /* ---- running -------------------------------------------------------------------------- */
 
   run() {
+    this.drain();
+    for (const seed of this.late) seed();
     for (let round = 0; round < 12; round++) {
       this.drain();
       let isNew = false;

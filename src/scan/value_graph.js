@@ -18,6 +18,8 @@ const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
 /* Where code may be run, or a program started. */
 const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
+/* Kinds of a schema by zod, which bundles hold under any name. */
+const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
 
 export function parseText(path, text) {
@@ -95,6 +97,7 @@ class Builder {
   choice = -1; /* the name in `case 'run':` around it */
   within = -1; /* the function around it */
   thisNode = 0;
+  argumentsNode = 0;
   result = 0;
   nothing = 0; /* what a member is that holds nothing of interest */
   above = 0; /* the class above the one that is being read */
@@ -480,7 +483,7 @@ class Builder {
 
   /* isInline: it belongs to the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, isTimer = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.result, this.container, this.inTimer, this.within];
+    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.inTimer, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
@@ -490,7 +493,11 @@ class Builder {
     this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
       this.name(name), n.loc.start.line, this.container, n.async ? 1 : 0, this.within]);
     this.within = at;
-    if (!isArrow) this.thisNode = self;
+    if (!isArrow) {
+      this.thisNode = self;
+      this.argumentsNode = this.object();
+      for (const param of params) this.put(param, this.argumentsNode, '[]');
+    }
     this.edge(instance, self);
     this.result = result;
     const scope = new Scope(outer, true);
@@ -504,7 +511,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.result, this.container, this.inTimer, this.within] = saved;
+    [this.thisNode, this.argumentsNode, this.result, this.container, this.inTimer, this.within] = saved;
     this.lastFunction = at;
     return node;
   }
@@ -615,6 +622,7 @@ class Builder {
   identifier(scope, name) {
     const binding = this.find(scope, name);
     if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
+    if (name === 'arguments') return this.argumentsNode;
     return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
   }
 
@@ -698,11 +706,15 @@ class Builder {
     if (name === 'setRequestHandler') this.named(args, chainOf(n.arguments[0]));
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
-    const push = (target, self, method, list) => this.calls.push([target, self, this.name(method), list, result,
+    const push = (target, self, method, list, spread) => this.calls.push([target, self, this.name(method), list, result,
       n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags | (this.inTimer ? 2 : 0), this.container, spread, this.choice, this.within]);
-    push(callee, receiver, name, args);
-    if (name === 'call') push(receiver, args[0] ?? 0, '', args.slice(1));
-    else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.length > 1 ? [this.get(args[1], '*')] : []);
+    push(callee, receiver, name, args, spread);
+    if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
+      this.edge(this.module(`zod.${name}()`), result);
+      this.edge(args[0] ?? 0, result);
+    }
+    if (name === 'call') push(receiver, args[0] ?? 0, '', args.slice(1), []);
+    else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.slice(1), [0]);
     else if (name === 'bind') this.edge(receiver, result);
     return result;
   }

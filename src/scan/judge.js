@@ -10,6 +10,7 @@ import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT } from './t
 const SHELLS = /^(.*\/)?(sh|bash|zsh|dash|ksh|fish|cmd|cmd\.exe|powershell|powershell\.exe|pwsh)$/;
 const INTERPRETERS = /^(.*\/)?(node|nodejs|python|python3|python3\.\d+|deno|bun|ruby|perl|php|tsx|ts-node|npx|lua|Rscript|osascript|sh|bash|zsh)$/;
 const EVALUATES = /^(-e|-c|-p|-pe|-r|-lc|-ic|\/c|\/C|--eval|--print|--command|-Command|-EncodedCommand|eval|exec)$/;
+const GRANTS = /^(-A|--allow-all|--allow-run|--allow-ffi|--allow-read|--allow-write|--allow-net|eval)$/;
 const CONFINED = /^(--permission|--experimental-permission)$/;
 const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
 const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
@@ -38,7 +39,6 @@ class Judge {
   findings = [];
   ran = new Set(); /* tools whose arguments are run as code */
   sandboxes = []; /* { call, sources }: where code runs, with limits or without */
-  files = new Set();
 
   constructor(solver, packages, locks) {
     this.s = solver;
@@ -50,6 +50,7 @@ class Judge {
     const source = sources[0], tool = source?.tool;
     const from = tool && { tool: tool.name || this.choicesAt(call).join(', '), field: source.field, file: tool.file.path, line: tool.line };
     this.findings.push({ rule, file: call.file.path ?? call.file, line: call.line, column: call.column, detail, from });
+    if (rule === 'shell-command' || rule === 'code-process') this.ranBy(sources);
   }
 
   /* Of a server with one handler for all tools: the names under which it gets to the call, by
@@ -197,7 +198,6 @@ class Judge {
     const sources = this.sourcesAt(node);
     if (sources.length > 0) this.report('shell-command', call, `reaches the shell of ${method}`, sources);
     else this.fileRun(call, [node], method);
-    this.ranBy(sources);
   }
 
   /* The program and its arguments. If the function around the call is given both, those of each
@@ -213,35 +213,32 @@ class Judge {
   }
 
   program(call, method, command, list, options = 0) {
-    const texts = [...this.s.textsAt(command, 0)], words = this.s.textsAt(list, 2);
+    const words = this.s.textsAt(list, 2), shellName = this.s.textsAt(command, 0).find((text) => SHELLS.test(text));
     const chosen = this.codeAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
-    const isNode = this.s.tokensAt(command).some(({ kind, path }) => kind === MODULE && path === 'global.process.execPath');
-    const settings = this.s.members(options) ?? this.s.members(list);
-    const shell = settings?.get('shell'), hasShell = shell !== undefined && this.s.textsAt(shell, 0).some((text) => text !== 'false');
-    if (words.some((word) => CONFINED.test(word))) {
+    const settings = this.s.members(options) ?? this.s.members(list), shell = settings?.get('shell');
+    const hasShell = shell !== undefined && this.s.textsAt(shell, 0).some((text) => text !== 'false');
+    const interpreter = this.interpreterOf(command, words), evaluates = words.some((word) => EVALUATES.test(word));
+    if (words.some((word) => CONFINED.test(word)))
       this.ranBy(passed);
-      return;
-    }
-    if (hasShell && chosen.length + passed.length > 0) {
+    else if (hasShell && chosen.length + passed.length > 0)
       this.report('shell-command', call, `reaches the shell of ${method} with shell: true`, [...chosen, ...passed]);
-    } else if (chosen.length > 0) {
+    else if (chosen.length > 0)
       this.report('shell-command', call, `chooses the program that ${method} starts`, chosen);
-    } else if (passed.length > 0 && texts.some((t) => SHELLS.test(t)) && words.some((w) => EVALUATES.test(w))) {
-      this.report('shell-command', call, `is a command of ${texts.find((t) => SHELLS.test(t))}`, passed);
-    } else if (code.length > 0 && (isNode || texts.some((t) => INTERPRETERS.test(t))) && words.some((w) => EVALUATES.test(w)) && !this.isConfinedDeno(texts, words)) {
-      this.report('code-process', call, `is run by ${isNode ? 'node' : texts.find((t) => INTERPRETERS.test(t))}`, code);
-    } else if ((isNode || texts.some((t) => INTERPRETERS.test(t))) && !this.isConfinedDeno(texts, words)) {
+    else if (passed.length > 0 && shellName && evaluates)
+      this.report('shell-command', call, `is a command of ${shellName}`, passed);
+    else if (code.length > 0 && interpreter && evaluates)
+      this.report('code-process', call, `is run by ${interpreter}`, code);
+    else if (interpreter)
       this.fileRun(call, [command, list], method, true);
-      return;
-    } else {
-      return;
-    }
-    this.ranBy([...chosen, ...passed]);
   }
 
-  /* Deno asks for each right; without flags that grant all it runs code with none. */
-  isConfinedDeno(texts, words) {
-    return texts.some((t) => /deno$/.test(t)) && !words.some((w) => /^(-A|--allow-all|--allow-run|--allow-ffi|--allow-read|--allow-write|--allow-net|eval)$/.test(w));
+  /* The interpreter that a command may name. Node.js confines code if asked to; Deno asks for each
+   * right, and without flags that grant all it runs code with none. */
+  interpreterOf(command, words) {
+    const isNode = this.s.tokensAt(command).some(({ path }) => path === 'global.process.execPath');
+    const texts = this.s.textsAt(command, 0), name = isNode ? 'node' : texts.find((text) => INTERPRETERS.test(text));
+    const isDeno = texts.some((text) => /deno$/.test(text)) && !words.some((word) => GRANTS.test(word));
+    return isDeno || words.some((word) => CONFINED.test(word)) ? undefined : name;
   }
 
   /* A file that a tool's argument was written into is run. */
@@ -252,26 +249,20 @@ class Judge {
     const isRun = isInterpreter || /^(import|require|fork|global\.\w+)$/.test(method) || texts.some((t) => INTERPRETERS.test(t.split(/\s/)[0]));
     if (!isRun || texts.some((t) => CONFINED.test(t))) return;
     this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
-    this.ranBy(sources);
   }
 
   typed(call) {
     const sources = this.codeAt(call.args[0]);
     if (sources.length > 0) this.report('shell-command', call, 'is typed into a terminal', sources);
-    this.ranBy(sources);
   }
 
   stdin(call) {
     const sources = this.codeAt(call.args[0]);
-    if (sources.length === 0) return;
     const starts = this.s.calls.filter((other) => other.file === call.file && other.container === call.container && other.paths?.some((path) => START.test(path) && !/\(\)/.test(path)));
-    for (const { args } of starts) {
-      const texts = this.s.textsAt(args[0] ?? 0, 0), words = this.s.textsAt(args[1] ?? 0, 2);
-      const isNode = this.s.tokensAt(args[0] ?? 0).some(({ path }) => path === 'global.process.execPath');
-      if (!(isNode || texts.some((t) => INTERPRETERS.test(t))) || words.some((w) => CONFINED.test(w) || EVALUATES.test(w)) || this.isConfinedDeno(texts, words)) continue;
-      this.report('code-process', call, `is written to ${isNode ? 'node' : texts[0]}, which runs it`, sources);
-      this.ranBy(sources);
-      return;
+    for (const { args: [command = 0, list = 0] } of starts) {
+      const words = this.s.textsAt(list, 2), interpreter = this.interpreterOf(command, words);
+      if (sources.length > 0 && interpreter && !words.some((word) => EVALUATES.test(word)))
+        this.report('code-process', call, `is written to ${interpreter}, which runs it`, sources);
     }
   }
 
@@ -484,7 +475,7 @@ class Judge {
 
   isUsed(name) {
     return this.s.files.some((file) => {
-      for (let i = 1; i < file.imports.length; i += 3) if (packageOf(file.names[file.imports[i]]) === name) return true;
+      for (let i = 1; i < file.imports.length; i += 2) if (packageOf(file.names[file.imports[i]]) === name) return true;
       return false;
     });
   }

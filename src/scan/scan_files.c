@@ -203,56 +203,29 @@ static void visit(gbx_scan_files *files, int folder, const char *path, const cha
         walk(files, gbx_fd_take(&fd), below, depth + 1);
 }
 
-/* The names of a folder, as many as may still be read. */
-static char **names_of(gbx_scan_files *files, DIR *dir, size_t *ret_count)
+static int is_entry(const struct dirent *entry)
 {
-    char **names = NULL;
-    struct dirent *entry;
-    size_t room = 0;
-
-    *ret_count = 0;
-    while (files->entries < ENTRIES_MAX && (entry = readdir(dir)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (*ret_count == room) {
-            room = room == 0 ? 64 : room * 2;
-            names = gbx_need(reallocarray(names, room, sizeof names[0]));
-        }
-        names[(*ret_count)++] = gbx_need(strdup(entry->d_name));
-        files->entries++;
-    }
-    return names;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
 /* Takes the descriptor. */
 static void walk(gbx_scan_files *files, int folder, const char *path, int depth)
 {
-    DIR *dir = fdopendir(folder);
-    char **names;
-    size_t count;
+    struct dirent **entries = NULL;
+    int count = scandirat(folder, ".", &entries, is_entry, alphasort);
 
-    if (dir == NULL) {
+    if (count < 0)
         gbx_scan_unread(files, path, gbx_fail_reason(errno));
-        gbx_fd_close(&folder);
-        return;
+    for (int i = 0; i < count; i++) {
+        if (files->entries++ < ENTRIES_MAX)
+            visit(files, folder, path, entries[i]->d_name, depth);
+        free(entries[i]);
     }
-    names = names_of(files, dir, &count);
     if (files->entries >= ENTRIES_MAX)
         gbx_scan_unread(files, *path != '\0' ? path : ".",
                         "there are too many entries: the rest is not read");
-    if (count > 1)
-        qsort(names, count, sizeof names[0], by_name);
-    for (size_t i = 0; i < count; i++) {
-        visit(files, dirfd(dir), path, names[i], depth);
-        free(names[i]);
-    }
-    free(names);
-    (void)closedir(dir);
+    free(entries);
+    gbx_fd_close(&folder);
 }
 
 gbx_status gbx_scan_read(const char *path, gbx_scan_files *files, gbx_error *reterr)

@@ -8,7 +8,7 @@ import { callModel, isFollowed, isSameSchema, methodModel, packageOf, PASS } fro
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* Tokens of a node, of a small project and of one with large bundles. */
-const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000;
 
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
@@ -56,27 +56,20 @@ export class Solver {
     for (const file of this.files) this.link(file);
   }
 
-  /*
-   * Files with tools, those for workers, and all that these import or that import them. Of a
-   * large project only those from which a dangerous call can be reached, and what they import.
-   */
+  /* Files with tools, those for workers, and all that these import or that import them. */
   related(files) {
-    const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
+    const near = new Map(files.map((file) => [file, []]));
     for (const file of files)
-      for (let i = 1; i < file.imports.length; i += 3) {
+      for (let i = 1; i < file.imports.length; i += 2) {
         const target = this.fileOf(file, file.names[file.imports[i]]);
         if (target === undefined) continue;
-        near.get(file).below.push(target);
-        near.get(target).above.push(file);
+        near.get(file).push(target);
+        near.get(target).push(file);
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(file.names[call[2]]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
-    for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
-    if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
-    const reaching = new Set([...kept].filter((file) => file.flags.danger));
-    for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
-    for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
-    return files.filter((file) => kept.has(file) && reaching.has(file));
+    for (const file of kept) for (const other of near.get(file)) kept.add(other);
+    return files.filter((file) => kept.has(file));
   }
 
   fileOf(file, spec) {
@@ -123,8 +116,8 @@ export class Solver {
     for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
     for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
-    for (const [node, params, rest, result, self, name, line, container, isAsync, within] of file.funcs) {
-      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, isAsync, within: within < 0 ? -1 : file.functionBase + within, instance: 0 };
+    for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
+      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, within: within < 0 ? -1 : file.functionBase + within, instance: 0 };
       this.give(at(node), this.token(FUNCTION, this.functions.length, { at: this.functions.length }));
       this.functions.push(one);
     }
@@ -149,7 +142,7 @@ export class Solver {
 
   /* Imports: of a file of the project, or of a package. */
   link(file) {
-    for (let i = 0; i < file.imports.length; i += 3) {
+    for (let i = 0; i < file.imports.length; i += 2) {
       const node = file.imports[i] + file.base, spec = file.names[file.imports[i + 1]];
       const target = this.fileOf(file, spec);
       if (target === undefined) {
@@ -166,7 +159,7 @@ export class Solver {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
       if (call !== undefined) call.isBounded = true;
     });
-    for (let i = 0; i < file.sources.length; i += 3) {
+    for (let i = 0; i < file.sources.length; i += 2) {
       const tool = this.tool(file.names[file.sources[i + 1]], file, 0);
       this.late.push(() => this.seed(file.sources[i] + file.base, tool));
     }

@@ -6,7 +6,6 @@
  * value harmless.
  */
 import { parse } from '@babel/parser';
-import { packageOf } from './models.js';
 
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
@@ -16,8 +15,6 @@ const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate proc
 const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
 const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
-/* Where code may be run, or a program started. */
-const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 /* Kinds of a schema by zod, which bundles hold under any name. */
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
@@ -84,16 +81,15 @@ class Builder {
   spreads = []; /* from, object */
   modules = []; /* node, name */
   texts = []; /* node, name: constants */
-  imports = []; /* node, name of the file or package, line */
+  imports = []; /* node, name of the file or package */
   bounded = []; /* nodes whose length is compared with something */
-  sources = []; /* function nodes of tools that are declared, not registered; what they are */
+  sources = []; /* function nodes of tools that are declared, not registered; their names */
   schemas = []; /* of tools, as JSON Schema */
   timers = [];
-  flags = { esm: false, worker: false, inputSchema: false, danger: false };
+  flags = { esm: false, worker: false, inputSchema: false };
   constants = new Map();
   container = 0;
   containers = 0;
-  inTimer = false;
   choice = -1; /* the name in `case 'run':` around it */
   within = -1; /* the function around it */
   thisNode = 0;
@@ -122,7 +118,6 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
-    if (name === 'constructor') this.flags.danger = true;
     if (name === 'parentPort' || name === 'workerData') this.flags.worker = true;
     this.gets.push(object, this.name(name), to);
     return to;
@@ -156,13 +151,11 @@ class Builder {
   }
 
   module(path) {
-    this.flags.danger ||= DANGER.test(path);
     return this.shared(`module ${path}`, (node) => this.modules.push(node, this.name(path)));
   }
 
-  import(spec, loc) {
-    this.flags.danger ||= DANGER.test(packageOf(spec));
-    return this.shared(`import ${spec}`, (node) => this.imports.push(node, this.name(spec), loc.start.line));
+  import(spec) {
+    return this.shared(`import ${spec}`, (node) => this.imports.push(node, this.name(spec)));
   }
 
   /* ---- names ----------------------------------------------------------------- */
@@ -193,13 +186,7 @@ class Builder {
   }
 
   declarePattern(scope, n, value) {
-    switch (n?.type) {
-      case 'Identifier': this.declare(scope, n.name, value); break;
-      case 'ObjectPattern': for (const p of n.properties) this.declarePattern(scope, p.value ?? p.argument); break;
-      case 'ArrayPattern': for (const p of n.elements) this.declarePattern(scope, p); break;
-      case 'AssignmentPattern': this.declarePattern(scope, n.left); break;
-      case 'RestElement': this.declarePattern(scope, n.argument); break;
-    }
+    for (const name of namesOf(n)) this.declare(scope, name, value);
   }
 
   /* What a list of statements declares itself; of var also what is in blocks. */
@@ -226,15 +213,9 @@ class Builder {
   }
 
   hoistVars(scope, n) {
-    switch (n.type) {
-      case 'IfStatement': this.hoist(scope, [n.consequent, n.alternate], true); break;
-      case 'ForStatement': this.hoist(scope, [n.init, n.body], true); break;
-      case 'ForInStatement': case 'ForOfStatement': this.hoist(scope, [n.left, n.body], true); break;
-      case 'WhileStatement': case 'DoWhileStatement': case 'LabeledStatement': this.hoist(scope, [n.body], true); break;
-      case 'BlockStatement': this.hoist(scope, n.body, true); break;
-      case 'TryStatement': this.hoist(scope, [n.block, n.handler?.body, n.finalizer], true); break;
-      case 'SwitchStatement': for (const { consequent } of n.cases) this.hoist(scope, consequent, true); break;
-    }
+    if (!/^(If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement$/.test(n.type)) return;
+    const cases = (n.cases ?? []).flatMap(({ consequent }) => consequent);
+    this.hoist(scope, [n.init, n.left, n.consequent, n.alternate, n.block, n.handler?.body, n.finalizer, ...cases].concat(n.body), true);
   }
 
   /* ---- constant conditions and checks ------------------------------------------ */
@@ -394,7 +375,7 @@ class Builder {
     switch (n?.type) {
       case 'ImportDeclaration': {
         if (n.importKind === 'type' || n.importKind === 'typeof') break;
-        const from = this.import(n.source.value, n.loc);
+        const from = this.import(n.source.value);
         for (const s of n.specifiers) {
           if (s.importKind === 'type') continue;
           const to = this.declare(scope, s.local.name).node;
@@ -415,19 +396,19 @@ class Builder {
         break;
       }
       case 'ExportAllDeclaration':
-        if (n.exportKind !== 'type') this.spreads.push(this.import(n.source.value, n.loc), this.exports);
+        if (n.exportKind !== 'type') this.spreads.push(this.import(n.source.value), this.exports);
         break;
       case 'TSEnumDeclaration': this.declare(scope, n.id.name); break;
       case 'TSModuleDeclaration': this.namespace(scope, n); break;
       case 'TSImportEqualsDeclaration':
         if (n.moduleReference.type === 'TSExternalModuleReference')
-          this.edge(this.import(n.moduleReference.expression.value, n.loc), this.declare(scope, n.id.name).node);
+          this.edge(this.import(n.moduleReference.expression.value), this.declare(scope, n.id.name).node);
         break;
     }
   }
 
   exportNames(scope, n) {
-    const from = n.source ? this.import(n.source.value, n.loc) : 0;
+    const from = n.source ? this.import(n.source.value) : 0;
     if (n.declaration && !n.declaration.declare) {
       this.statement(scope, n.declaration);
       const ids = n.declaration.declarations?.map(({ id }) => id) ?? [n.declaration.id];
@@ -482,16 +463,15 @@ class Builder {
   }
 
   /* isInline: it belongs to the function around it. */
-  func(outer, n, { name = n.id?.name ?? '', isInline = false, isTimer = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.inTimer, this.within];
+  func(outer, n, { name = n.id?.name ?? '', isInline = false, instance = 0 } = {}) {
+    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
     const at = this.funcs.length;
     if (!isInline && instance === 0) this.container = ++this.containers;
-    this.inTimer ||= isTimer;
     this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
-      this.name(name), n.loc.start.line, this.container, n.async ? 1 : 0, this.within]);
+      this.name(name), n.loc.start.line, this.container, this.within]);
     this.within = at;
     if (!isArrow) {
       this.thisNode = self;
@@ -511,7 +491,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.argumentsNode, this.result, this.container, this.inTimer, this.within] = saved;
+    [this.thisNode, this.argumentsNode, this.result, this.container, this.within] = saved;
     this.lastFunction = at;
     return node;
   }
@@ -535,7 +515,7 @@ class Builder {
         if (m.kind === 'get') this.put(this.funcs[this.lastFunction][3], m.static ? node : instance, name);
         else this.put(method, m.static ? node : instance, name);
         const isMarked = m.decorators?.some(({ expression: e }) => /Tool$/.test((e.callee ?? e).name ?? ''));
-        if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.sources.push(method, this.name(n.id?.name ?? name), 0);
+        if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.sources.push(method, this.name(n.id?.name ?? name));
       } else if (m.type === 'StaticBlock') {
         this.block(scope, m.body);
       } else if (m.value) {
@@ -664,12 +644,12 @@ class Builder {
       else this.put(value || (this.nothing ||= this.node()), to, name);
       values[name] = { node: value, ast: p.value };
     }
-    this.toolLiteral(values, to);
+    this.toolLiteral(values);
     return to;
   }
 
   /* { name, inputSchema, handler }: a tool, whoever calls it. */
-  toolLiteral(values, object) {
+  toolLiteral(values) {
     const schema = values.inputSchema ?? values.parameters ?? values.schema;
     if (values.inputSchema) this.flags.inputSchema = true;
     if (values.name === undefined && values.description === undefined) return;
@@ -677,7 +657,7 @@ class Builder {
     const fields = schema && fieldsOf(schema.ast);
     if (fields) this.schemas.push({ name, fields });
     if (schema === undefined) return;
-    for (const key of TOOL_KEYS) if (values[key]) this.sources.push(values[key].node, this.name(String(name)), object);
+    for (const key of TOOL_KEYS) if (values[key]) this.sources.push(values[key].node, this.name(String(name)));
   }
 
   jsx(scope, n) {
@@ -685,29 +665,28 @@ class Builder {
     for (const c of n.children) c.type === 'JSXElement' || c.type === 'JSXFragment' ? this.jsx(scope, c) : this.value(scope, c.expression);
   }
 
-  /* flags: 1 new, 2 in a timer's callback, 8 tagged template */
+  /* flags: 1 new, 8 tagged template */
   call(scope, n, flags) {
     const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     if (name === 'require' && n.arguments[0]?.type === 'StringLiteral' && !isMember && this.find(scope, 'require') === undefined)
-      return this.import(n.arguments[0].value, n.loc);
-    if (name === 'import' && n.arguments[0]?.type === 'StringLiteral' && !isMember) return this.import(n.arguments[0].value, n.loc);
+      return this.import(n.arguments[0].value);
+    if (name === 'import' && n.arguments[0]?.type === 'StringLiteral' && !isMember) return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
     const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
     const args = [], spread = [];
-    const isTimer = name === 'setTimeout';
     n.arguments.forEach((a, i) => {
       if (a.type === 'SpreadElement') spread.push(i);
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
-        ? this.func(scope, a, { isInline: INLINE.test(name), isTimer }) : this.value(scope, a));
+        ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if (isTimer) this.timer(scope, n);
+    if (name === 'setTimeout') this.timer(n);
     if (name === 'setRequestHandler') this.named(args, chainOf(n.arguments[0]));
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
     const push = (target, self, method, list, spread) => this.calls.push([target, self, this.name(method), list, result,
-      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags | (this.inTimer ? 2 : 0), this.container, spread, this.choice, this.within]);
+      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags, this.container, spread, this.choice, this.within]);
     push(callee, receiver, name, args, spread);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
       this.edge(this.module(`zod.${name}()`), result);
@@ -730,7 +709,7 @@ class Builder {
 
   /* Does what the timer calls reject or resolve, and does it end anything? Functions that it
    * names are looked into by the solver. */
-  timer(scope, n) {
+  timer(n) {
     const found = { kills: false, rejects: false, names: new Set() };
     look(n.arguments[0], found);
     this.timers.push([n.loc.start.line, n.loc.start.column + 1, this.container, found.kills, found.rejects, [...found.names]]);

@@ -150,7 +150,7 @@ class Judge {
 
   /* `new Function(text)` alone compiles, and runs nothing. */
   isUsedValue(node) {
-    return [this.s.flows, this.s.reads, this.s.watchers].some((of) => of[node]?.length > 0);
+    return this.s.flows[node]?.size > 0 || [this.s.reads, this.s.watchers].some((of) => of[node]?.length > 0);
   }
 
   ranBy(sources) {
@@ -204,7 +204,7 @@ class Judge {
    * of its callers: not the program of one with the arguments of another. */
   startsOf(call, command, list, seen = new Set()) {
     for (let at = call.within; at >= 0; at = this.s.functions[at].within) {
-      const [i, k] = [command, list].map((node) => this.s.functions[at].params.findIndex((param) => this.s.flows[param]?.includes(node * 4)));
+      const [i, k] = [command, list].map((node) => this.s.functions[at].params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
       const callers = i < 0 || k < 0 || seen.has(at) ? [] : this.callersOf(at).filter(({ spread }) => spread.length === 0);
       seen.add(at);
       if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));

@@ -90,7 +90,7 @@ export function callModel(s, call, path) {
       s.eachFunction(first, (f, token) => s.give(call.result, token));
       return undefined;
     case 'global.Object.defineProperty': return undefined;
-    case 'global.Object.values': case 'global.Object.entries': case 'global.Object.fromEntries': entries(s, call, path); return undefined;
+    case 'global.Object.values': case 'global.Object.entries': entries(s, call, path); return undefined;
     case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return undefined;
     case 'worker_threads.Worker': case 'global.Worker': {
       const data = s.node();
@@ -140,11 +140,6 @@ function entries(s, call, path) {
   const pair = s.fresh();
   s.write(inner, pair, '[]');
   s.write(pair, made, '[]');
-  if (path.endsWith('fromEntries')) {
-    const value = s.node();
-    s.read(inner, '*', value);
-    s.write(value, made, '*');
-  }
 }
 
 function collection(s, call) {

@@ -14,7 +14,6 @@ const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
 /* Methods of arrays, maps and texts: not what somebody has put there. */
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
-const EDGES_FEW = 24;
 const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
 /* The first element of an array that is written out is that one. */
 const readsWild = (box, name) => !BUILT_IN.test(name) && !(name === '0' && box.members.has('0'));
@@ -28,11 +27,10 @@ const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|req
 export class Solver {
   nodes = 1;
   sets = []; /* of each node: a Set of tokens */
-  flows = []; /* of each node: edges as to * 4 + kind */
+  flows = []; /* of each node: a Set of edges as to * 4 + kind */
   reads = []; /* of each node: [name, to] */
   writes = []; /* of each node: [name, from] */
   watchers = []; /* of each node: functions of a token */
-  edgeSeen = new Map(); /* of nodes with many edges */
   tokens = []; /* { kind, ... } */
   tokenIds = new Map();
   boxes = new Map(); /* of a token of an object or function: its members */
@@ -112,7 +110,7 @@ export class Solver {
     this.grow(file.count);
     file.base = base;
     file.functionBase = this.functions.length;
-    for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= []).push(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
+    for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= new Set()).add(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
     for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
     for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
@@ -260,19 +258,9 @@ export class Solver {
 
   edge(from, to, kind = 0) {
     if (from === 0 || to === 0 || from === to) return;
-    const flows = this.flows[from], key = to * 4 + kind;
-    if (flows === undefined) {
-      this.flows[from] = [key];
-    } else if (flows.length < EDGES_FEW) {
-      if (flows.includes(key)) return;
-      flows.push(key);
-    } else {
-      const seen = this.edgeSeen.get(from) ?? new Set(flows);
-      if (seen.has(key)) return;
-      if (flows.length === EDGES_FEW) this.edgeSeen.set(from, seen);
-      seen.add(key);
-      flows.push(key);
-    }
+    const flows = this.flows[from] ??= new Set(), key = to * 4 + kind;
+    if (flows.has(key)) return;
+    flows.add(key);
     const set = this.sets[from];
     if (set !== undefined) for (let i = 0, n = set.length; i < n; i++) this.pass(set[i], to, kind);
   }
@@ -550,7 +538,7 @@ export class Solver {
   /* Edges that are added meanwhile get the token when they are added. */
   arrive(node, token) {
     const flows = this.flows[node], reads = this.reads[node], writes = this.writes[node], watchers = this.watchers[node];
-    if (flows !== undefined) for (let i = 0, n = flows.length; i < n; i++) this.pass(token, flows[i] >> 2, flows[i] & 3);
+    if (flows !== undefined) for (const key of flows) this.pass(token, key >> 2, key & 3);
     if (reads !== undefined) for (let i = 0, n = reads.length; i < n; i++) this.readFrom(token, reads[i][0], reads[i][1]);
     if (writes !== undefined) for (let i = 0, n = writes.length; i < n; i++) this.writeTo(token, writes[i][0], writes[i][1]);
     if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);

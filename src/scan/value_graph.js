@@ -234,11 +234,6 @@ class Builder {
         const inner = n.operator === '!' ? this.truth(scope, n.argument) : undefined;
         return inner === undefined ? undefined : !inner;
       }
-      case 'LogicalExpression': {
-        const left = this.truth(scope, n.left), right = this.truth(scope, n.right);
-        if (n.operator === '&&') return left === false || right === false ? false : left && right;
-        if (n.operator === '||') return left === true || right === true ? true : left === false && right === false ? false : undefined;
-      }
     }
     return undefined;
   }

@@ -143,8 +143,6 @@ class Judge {
     } else if (/^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl)/.test(path) && /evalCode(Async)?$/.test(path)) {
       const sources = this.codeAt(first);
       if (sources.length > 0) this.quickjs(call, sources);
-    } else if (path.startsWith('glovebox')) {
-      for (const arg of args) this.ranBy(this.codeAt(arg));
     }
   }
 

@@ -34,7 +34,6 @@ export const isSameSchema = (path, name) => path.startsWith('zod') && path.endsW
 export function packageOf(spec) {
   const name = spec.replace(/^node:/, '').replace(/\/promises$/, '');
   if (name === 'fs-extra' || name === 'graceful-fs') return 'fs';
-  if (/^zod\/|^zod-to-json/.test(name)) return 'zod';
   if (name === 'process') return 'global.process';
   return name;
 }
@@ -89,7 +88,6 @@ export function callModel(s, call, path) {
     case 'global.Object.getPrototypeOf': case 'global.Reflect.getPrototypeOf':
       s.eachFunction(first, (f, token) => s.give(call.result, token));
       return undefined;
-    case 'global.Object.defineProperty': return undefined;
     case 'global.Object.values': case 'global.Object.entries': entries(s, call, path); return undefined;
     case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return undefined;
     case 'worker_threads.Worker': case 'global.Worker': {
@@ -108,10 +106,6 @@ export function callModel(s, call, path) {
       if (path !== 'global.process.on' || s.textsAt(first).includes('message'))
         s.eachFunction(second, (f) => s.edge(s.channel, f.params[0] ?? 0));
       return undefined;
-  }
-  if (path.startsWith('zod')) {
-    s.edge(first, call.result); /* z.object(fields): the fields */
-    return undefined;
   }
   return PASSED.test(path) ? PASS : NOTHING.test(path) ? undefined : PASS;
 }

@@ -70,7 +70,7 @@ function textOf(r) {
     say('yellow', 'not covered: ');
     say('', `${path}: ${why}\n`);
   }
-  if (r.skipped.count > 0) say('dim', `left out: ${leftOut(r)}\n`);
+  if (r.leftOut > 0) say('dim', `left out: ${namesLeftOut(r)}\n`);
   if (r.tools === 0) {
     say('yellow', 'no tool was found: ');
     say('', 'give the folder or the package of an MCP server\n');
@@ -83,7 +83,7 @@ function textOf(r) {
 
 const isAtLeast = (grade, least) => grade <= least;
 
-const leftOut = ({ skipped: { count: n, names } }) => (n > names.split(', ').length ? `${names} and ${n - names.split(', ').length} more` : names);
+const namesLeftOut = ({ leftOut: n, leftNames: names }) => (n > names.split(', ').length ? `${names} and ${n - names.split(', ').length} more` : names);
 
 /* ---- for programs --------------------------------------------------------------------- */
 
@@ -93,7 +93,7 @@ function jsonOf(r) {
     files: r.files, tools: r.tools,
     findings: r.findings.map((f) => ({ rule: f.rule, points: f.points, file: f.file, line: f.line, column: f.column, title: f.title,
       detail: f.detail, from: f.from ?? null, also: f.also ?? [], frame: frameText(f.frame), why: f.why, instead: f.instead })),
-    unread: r.unread, leftOut: r.skipped.count,
+    unread: r.unread, leftOut: r.leftOut,
   }, null, 2);
 }
 
@@ -124,5 +124,5 @@ const levelOf = (points) => (points >= 20 ? 'error' : points >= 10 ? 'warning' :
 
 export function reportAs(result, sources) {
   const r = complete(result, sources);
-  return { isFine: isAtLeast(r.grade, r.least), text: textOf(r), json: jsonOf(r), sarif: sarifOf(r), html: htmlOf({ ...r, leftOut: r.skipped.count > 0 ? leftOut(r) : '' }) };
+  return { isFine: isAtLeast(r.grade, r.least), text: textOf(r), json: jsonOf(r), sarif: sarifOf(r), html: htmlOf({ ...r, leftNames: namesLeftOut(r) }) };
 }

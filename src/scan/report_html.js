@@ -74,7 +74,7 @@ function table(r) {
 
 function unread(r) {
   const rows = r.unread.map(({ path, why }) => `<tr><td class="path">${text(path)}</td><td>${text(why)}</td></tr>`).join('');
-  const left = r.leftOut ? `<p class="dim">Left out by their names: ${text(r.leftOut)}.</p>` : '';
+  const left = r.leftOut > 0 ? `<p class="dim">Left out by their names: ${text(r.leftNames)}.</p>` : '';
   return rows || left ? `<h2>What is not covered</h2><div class="card">${rows && `<p>The grade does not cover these, or not all of them.</p><table><tr><th>Path</th><th>Reason</th></tr>${rows}</table>`}${left}</div>` : '';
 }
 

@@ -292,12 +292,8 @@ static void take_unpacked(work *w, gbx_view answer)
     }
     cursor = 0;
     while (gbx_view_next(gbx_view_member(answer, "unread"), &cursor, &name, &entry)) {
-        GBX_CLEANUP(gbx_free)
-        char *path = gbx_view_string(gbx_view_member(entry, "path"), 4096);
-        GBX_CLEANUP(gbx_free)
-        char *why = gbx_view_string(gbx_view_member(entry, "why"), 4096);
-
-        gbx_scan_unread(&w->files, path != NULL ? path : "?", why != NULL ? why : "?");
+        gbx_json_put_json(&w->files.unread, NULL, entry.at, entry.len);
+        w->files.unread_count++;
     }
 }
 
@@ -329,19 +325,6 @@ static gbx_status read_archive(work *w, gbx_error *reterr)
 
 /* ---- findings and report ------------------------------------------------------------ */
 
-static void put_left_out(const gbx_scan_files *files, gbx_buf *to)
-{
-    gbx_json_put_open(to, "skipped", '{');
-    gbx_json_put_integer(to, "count", (int64_t)files->left_out);
-    gbx_json_put_key(to, "names");
-    (void)gbx_json_append_string(to,
-                                 files->left_names.data != NULL
-                                     ? (const char *)files->left_names.data
-                                     : "",
-                                 files->left_names.len);
-    (void)gbx_buf_puts(to, "}");
-}
-
 static void put_list(gbx_buf *to, const char *name, const gbx_buf *list)
 {
     if (list->len > 0)
@@ -358,7 +341,10 @@ static gbx_status make_report(work *w, gbx_error *reterr)
     (void)gbx_json_append_string(&question, w->scan->path, strlen(w->scan->path));
     gbx_json_put_text(&question, "least", w->scan->least);
     gbx_json_put_text(&question, "version", gbx_version());
-    put_left_out(&w->files, &question);
+    gbx_json_put_integer(&question, "leftOut", (int64_t)w->files.left_out);
+    gbx_json_put_key(&question, "leftNames");
+    (void)gbx_json_append_string(&question, (const char *)w->files.left_names.data,
+                                 w->files.left_names.len);
     gbx_json_put_integer(&question, "unreadCount", (int64_t)w->files.unread_count);
     gbx_json_put_open(&question, "unread", '[');
     put_list(&question, NULL, &w->files.unread);
@@ -388,7 +374,10 @@ static void work_cleanup(work *w)
 gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
 {
     GBX_CLEANUP(work_cleanup)
-    work w = {.scan = scan, .lock = PTHREAD_MUTEX_INITIALIZER};
+    work w = {.scan = scan,
+              .files = {.unread = {.ceiling = GBX_MIB(4)},
+                        .left_names = {.ceiling = GBX_KIB(64)}},
+              .lock = PTHREAD_MUTEX_INITIALIZER};
     gbx_status status = open_engine(&w.engine, reterr);
 
     if (status == GBX_OK)

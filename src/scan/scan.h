@@ -20,7 +20,7 @@ typedef struct gbx_scan_file {
     size_t len; /* bytes of it */
 } gbx_scan_file;
 
-/* What was found in a folder or an archive. Zeroed at first. */
+/* What was found in a folder or an archive. Zeroed at first, but for bounds of buffers. */
 typedef struct gbx_scan_files {
     gbx_scan_file *list;
     size_t count;

@@ -25,16 +25,15 @@ const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice
 export function unpack({ base64 }) {
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const files = [], unread = [], decoder = new TextDecoder();
-  let leftOut = 0;
   const note = (path, why) => unread.length < NOTES_MAX && unread.push({ path, why });
   unpackArchive(packed, (path, bytes) => {
     const inner = path.replace(/^[^/]*\//, '');
-    if (!isWanted(inner)) leftOut += SOURCE.test(inner) ? 1 : 0;
-    else if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
+    if (!isWanted(inner)) return;
+    if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
     else if (files.length >= FILES_MAX) note(inner, 'there are too many files');
     else files.push([inner, decoder.decode(bytes)]);
   }, note);
-  return { files, unread, leftOut };
+  return { files, unread };
 }
 
 /* The packages that a package.json names, with their lines. */
@@ -66,7 +65,7 @@ export function graphs({ files }) {
   return found;
 }
 
-export function report({ parts, files: sources, skipped, unread, unreadCount, ...given }) {
+export function report({ parts, files: sources, unread, unreadCount, ...given }) {
   const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages), locks = parts.flatMap((part) => part.locks);
   const all = [...unread, ...parts.flatMap((part) => part.unread)];
   /* A grade for what nobody has read would be a wrong one. */
@@ -76,5 +75,5 @@ export function report({ parts, files: sources, skipped, unread, unreadCount, ..
   if (!solver.run()) all.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
   for (const path of solver.cutFiles()) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects' });
   const project = packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null;
-  return reportAs({ ...judge(solver, packages, locks), ...given, files: files.length, project, skipped, unread: all }, new Map(sources));
+  return reportAs({ ...judge(solver, packages, locks), ...given, files: files.length, project, unread: all }, new Map(sources));
 }

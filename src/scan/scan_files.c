@@ -53,8 +53,6 @@ void gbx_scan_unread(gbx_scan_files *files, const char *path, const char *why)
 {
     if (files->unread_count++ >= NOTES_MAX)
         return;
-    if (files->unread.ceiling == 0)
-        gbx_buf_init(&files->unread, GBX_MIB(4));
     gbx_json_put_open(&files->unread, NULL, '{');
     gbx_json_put_text(&files->unread, "path", path);
     gbx_json_put_text(&files->unread, "why", why);
@@ -157,8 +155,6 @@ static bool is_file_left_out(const char *name)
 
 static void leave_out(gbx_scan_files *files, const char *path)
 {
-    if (files->left_names.ceiling == 0)
-        gbx_buf_init(&files->left_names, GBX_KIB(64));
     if (files->left_out++ < NAMES_MAX)
         (void)gbx_buf_printf(&files->left_names, "%s%s",
                              files->left_names.len > 0 ? ", " : "", path);

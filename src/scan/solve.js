@@ -527,10 +527,6 @@ export class Solver {
       const node = queue[head], token = queue[head + 1];
       this.steps++;
       this.arrive(node, token);
-      if (head > 1e6) {
-        queue.splice(0, head);
-        head = 0;
-      }
     }
     queue.length = 0;
   }

@@ -75,21 +75,13 @@ class Judge {
   /* ---- what arrives where --------------------------------------------------------------- */
 
   isText(source) {
-    if (source.tool.isOther) return false;
-    if (source.tool.how === 'tool' && !this.hasSchema(source.tool)) return false;
+    if (source.tool.schemas?.length === 0) return false; /* it gets no arguments */
     const kind = this.kindOf(source);
     return kind === undefined || !CHOSEN.test(kind);
   }
 
   schemaNodes({ schema, schemas, parsed }) {
     return [...(schema ? [schema] : schemas ?? []), ...parsed];
-  }
-
-  hasSchema(tool) {
-    return this.schemaNodes(tool).some((node) => {
-      const tokens = node === 0 ? [] : this.s.tokensAt(node);
-      return node !== 0 && (tokens.length === 0 || tokens.some(({ kind }) => kind !== TEXT));
-    });
   }
 
   /* "zod.z.string().max()" of the field, if a schema of it is to be seen; one of text, if there

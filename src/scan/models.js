@@ -3,7 +3,7 @@
  * models - what functions of Node.js, of the language and of some packages do with values: where
  * tools are registered, where values go that a call does not show.
  */
-import { FILE, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
+import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 export const PASS = 'pass';
 
@@ -229,10 +229,6 @@ function registration(s, call) {
     case 'setRequestHandler': {
       if (args.length < 2) return false;
       const tool = s.tool('', file, line, { how: name });
-      s.watch(args[0], (token) => {
-        const { kind, path, key } = s.tokens[token], schema = kind === MODULE ? path : kind === TEXT ? key : '';
-        if (/Schema$/.test(schema) && !/CallTool/.test(schema)) tool.isOther = true;
-      });
       s.late.push(() => s.seed(args[1], tool, true));
       return true;
     }

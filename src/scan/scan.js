@@ -12,7 +12,7 @@ import { graphOf } from './value_graph.js';
 /* The parser tries and fails by exceptions: their stacks are a quarter of its time. */
 Error.stackTraceLimit = 0;
 
-const FILE_MAX = 8 << 20, FILES_MAX = 20000, LINE_MAX = 4 << 20, NOTES_MAX = 100;
+const FILE_MAX = 8 << 20, LINE_MAX = 4 << 20, NOTES_MAX = 100;
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
 const LEFT_OUT = /(^|\/)(node_modules|\.[^/]+|tests?|__tests__|__mocks__|specs?|e2e|fixtures|coverage|benchmarks?|bench)\/|[.-](test|spec|bench|stories)\.[cm]?[jt]sx?$|\.d\.[cm]?ts$|\.min\.js$/;
@@ -30,7 +30,6 @@ export function unpack({ base64 }) {
     const inner = path.replace(/^[^/]*\//, '');
     if (!isWanted(inner)) return;
     if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
-    else if (files.length >= FILES_MAX) note(inner, 'there are too many files');
     else files.push([inner, decoder.decode(bytes)]);
   }, note);
   return { files, unread };

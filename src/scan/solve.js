@@ -221,7 +221,7 @@ export class Solver {
       tool.line ||= f.line;
       if (f.params.length === 0) return;
       if (!isRequest) {
-        if (tool.how !== undefined && (tool.how !== 'tool' || tool.schemas.length > 0)) this.owners.set(f.params[0], [...owners ?? [], tool]);
+        if (tool.how !== undefined && tool.schemas?.length !== 0) this.owners.set(f.params[0], [...owners ?? [], tool]);
         this.give(f.params[0], this.source(tool, '').taint);
         return;
       }

@@ -19,20 +19,13 @@ const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'f
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
 
-export function parseText(path, text) {
-  const isTs = /\.[cm]?ts$|\.tsx$/.test(path);
-  const plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
-  const options = (more) => ({
+function programOf(path, text) {
+  const isTs = /\.[cm]?ts$|\.tsx$/.test(path), plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
+  return parse(text, {
     sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
     allowSuperOutsideMethod: true, allowUndeclaredExports: true, allowNewTargetOutsideFunction: true,
-    errorRecovery: true, attachComment: false, createParenthesizedExpressions: false, plugins: [...plugins, ...more],
-  });
-  if (isTs) return parse(text, options(['typescript']));
-  try {
-    return parse(text, options([]));
-  } catch {
-    return parse(text, options(['flow']));
-  }
+    errorRecovery: true, attachComment: false, createParenthesizedExpressions: false, plugins: isTs ? [...plugins, 'typescript'] : plugins,
+  }).program;
 }
 
 class Scope {
@@ -587,7 +580,7 @@ class Builder {
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
       case 'UnaryExpression': case 'UpdateExpression': this.value(scope, n.argument); return 0;
       case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
-      case 'TSInstantiationExpression': case 'TypeCastExpression': return this.value(scope, n.expression, name);
+      case 'TSInstantiationExpression': return this.value(scope, n.expression, name);
       case 'JSXElement': case 'JSXFragment': this.jsx(scope, n); return 0;
       case 'Import': return this.module('global.import');
     }
@@ -677,7 +670,6 @@ class Builder {
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
     if (name === 'setTimeout') this.timer(n);
-    if (name === 'setRequestHandler') this.named(args, chainOf(n.arguments[0]));
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
     const push = (target, self, method, list, spread) => this.calls.push([target, self, this.name(method), list, result,
@@ -691,15 +683,6 @@ class Builder {
     else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.slice(1), [0]);
     else if (name === 'bind') this.edge(receiver, result);
     return result;
-  }
-
-  /* Bundles have schemas of their own: their names are all that is known. */
-  named(args, chain) {
-    if (chain === undefined) return;
-    const to = this.node();
-    this.edge(args[0], to);
-    this.edge(this.constant(chain), to);
-    args[0] = to;
   }
 
   /* Does what the timer calls reject or resolve, and does it end anything? Functions that it
@@ -756,8 +739,7 @@ function fieldsOf(n) {
 }
 
 export function graphOf(path, text) {
-  const { program } = parseText(path, text);
-  const b = new Builder(), scope = new Scope(null, true);
+  const program = programOf(path, text), b = new Builder(), scope = new Scope(null, true);
   b.moduleObject = b.object();
   b.exports = b.object();
   b.put(b.exports, b.moduleObject, 'exports');

@@ -80,8 +80,8 @@ class Judge {
     return kind === undefined || !CHOSEN.test(kind);
   }
 
-  schemaNodes({ schema, schemas, parsed }) {
-    return [...(schema ? [schema] : schemas ?? []), ...parsed];
+  schemaNodes({ schema, schemas }) {
+    return schema ? [schema] : schemas ?? [];
   }
 
   /* "zod.z.string().max()" of the field, if a schema of it is to be seen; one of text, if there
@@ -298,8 +298,8 @@ class Judge {
       for (const one of this.s.deep(node, 1)) {
         if (one.kind === MODULE && NETWORK.test(one.path)) network.push(name);
         if (one.kind === FUNCTION && this.usesNetwork(one.at)) network.push(name);
-        if (one.kind === FUNCTION || (one.kind === MODULE && !INTRINSIC.test(one.path) && !/\(\)/.test(one.path)) ||
-            (one.kind === MODULE && HOST.test(one.path))) passed.push(name === '*' ? 'all of globalThis' : name);
+        if (one.kind === FUNCTION || (one.kind === MODULE && !INTRINSIC.test(one.path) && !/\(\)/.test(one.path)))
+          passed.push(name === '*' ? 'all of globalThis' : name);
       }
   }
 
@@ -343,12 +343,11 @@ class Judge {
 
   /* A worker that runs code: as its text, or in what it is sent. */
   worker(call, script, options) {
-    const text = this.codeAt(script);
+    const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
     else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
-    else if (!this.runsInWorker()) return;
-    const sources = text.length > 0 ? text : this.codeInWorkers;
+    if (sources.length === 0) return;
     this.sandbox(call, sources);
     if (!this.isSet(options, 'resourceLimits')) this.report('no-memory-limit', call, 'new Worker() without resourceLimits', sources);
     const timers = call.file.timers.filter((timer) => timer[3] || timer[4]);
@@ -363,11 +362,9 @@ class Judge {
     return this.s.functions.some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
   }
 
-  runsInWorker() {
-    if (this.codeInWorkers === undefined) {
-      this.codeInWorkers = this.findings.filter(({ rule }) => /^(code-|vm-)/.test(rule)).length === 0 ? [] : this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
-    }
-    return this.codeInWorkers.length > 0;
+  /* What is run as code in workers. */
+  codeInWorkers() {
+    return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
 
   /* ---- limits -------------------------------------------------------------------------------- */

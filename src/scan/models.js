@@ -5,8 +5,6 @@
  */
 import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
-export const PASS = 'pass';
-
 /* What is followed by name; other members of these packages are not. */
 const PATHS = [
   /global\.(Promise|Object|Array|JSON|Math|Buffer|Reflect|Number|Bun|Deno)\.\w+/, /global\.\w+/, /global\.process\.(execPath|on|once)/,
@@ -38,7 +36,6 @@ export function packageOf(spec) {
   return name;
 }
 
-const PASSED = /^global\.(String|JSON\.parse|Promise\.\w+|Array\.from|Array\.of|Object\.\w+|Buffer\.from|Buffer\.concat|decodeURIComponent)$/;
 const NOTHING = /^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/;
 
 /* Writes of a text into a file: the index of the path. */
@@ -51,14 +48,14 @@ export function callModel(s, call, path) {
   const [first = 0, second = 0] = call.args;
   if (RUNS.test(path)) {
     s.give(call.result, s.token(RESULT, s.calls.indexOf(call), { call }));
-    return undefined;
+    return;
   }
   if (WRITES.test(path)) {
     s.watch(second, (token) => {
       const t = s.tokens[token];
       if (t.kind === TAINT || t.kind === QUOTED) s.give(first, s.token(FILE, t.key, { source: t.source }));
     });
-    return undefined;
+    return;
   }
   switch (path) {
     case 'global.require': case 'global.import':
@@ -66,48 +63,48 @@ export function callModel(s, call, path) {
         const t = s.tokens[token];
         if (t.kind === TEXT && !t.key.startsWith('.')) s.give(call.result, s.module(packageOf(t.key)));
       });
-      return undefined;
-    case 'module.createRequire': s.give(call.result, s.module('global.require')); return undefined;
+      return;
+    case 'module.createRequire': s.give(call.result, s.module('global.require')); return;
     case 'util.promisify': case 'global.Promise.resolve': case 'global.Promise.all': case 'global.Promise.race': case 'global.Promise.any':
     case 'global.Promise.allSettled': case 'global.Object.freeze': case 'global.Object.seal': case 'vm.createContext': case 'global.Array.from':
     case 'util.inspect': case 'global.structuredClone':
       s.edge(first, call.result);
-      return undefined;
-    case 'global.JSON.stringify': jsonOf(s, call); return undefined;
-    case 'global.Promise': promise(s, call); return undefined;
+      return;
+    case 'global.JSON.stringify': jsonOf(s, call); return;
+    case 'global.Promise': promise(s, call); return;
     case 'global.Object.assign':
       for (const arg of call.args.slice(1)) s.copyMembers(arg, first);
       s.edge(first, call.result);
-      return undefined;
+      return;
     case 'global.Object.create': {
       const made = s.fresh();
       s.edge(made, call.result);
       s.copyMembers(first, made);
-      return undefined;
+      return;
     }
     case 'global.Object.getPrototypeOf': case 'global.Reflect.getPrototypeOf':
       s.eachFunction(first, (f, token) => s.give(call.result, token));
-      return undefined;
-    case 'global.Object.values': case 'global.Object.entries': entries(s, call, path); return undefined;
-    case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return undefined;
+      return;
+    case 'global.Object.values': case 'global.Object.entries': entries(s, call, path); return;
+    case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return;
     case 'worker_threads.Worker': case 'global.Worker': {
       const data = s.node();
       s.read(second, 'workerData', data);
       s.edge(data, s.channel);
-      return undefined;
+      return;
     }
     case 'worker_threads.Worker().postMessage': case 'global.Worker().postMessage': case 'child_process.fork().send':
       s.edge(first, s.channel);
-      return undefined;
+      return;
     case 'worker_threads.Worker().on': case 'worker_threads.Worker().once': case 'global.Worker().on': case 'child_process.fork().on':
       s.eachFunction(second, (f) => f.params.length > 0 && s.give(f.params[0], s.token(RESULT, s.calls.indexOf(call), { call })));
-      return undefined;
+      return;
     case 'worker_threads.parentPort.on': case 'worker_threads.parentPort.once': case 'global.process.on':
       if (path !== 'global.process.on' || s.textsAt(first).includes('message'))
         s.eachFunction(second, (f) => s.edge(s.channel, f.params[0] ?? 0));
-      return undefined;
+      return;
   }
-  return PASSED.test(path) ? PASS : NOTHING.test(path) ? undefined : PASS;
+  if (!NOTHING.test(path)) s.passArguments(call);
 }
 
 /* Any text in it becomes a literal, which is safe in code, but not in a shell. */
@@ -159,9 +156,7 @@ export function methodModel(s, call) {
   const { name, args } = call;
   if (call.receiver === 0 && name !== 'createTool' && name !== 'tool') return;
   if (registration(s, call)) return;
-  /* SCHEMA.parse(args) checks what the declaration of the tool may not. */
-  if (/^(parse|safeParse|parseAsync|safeParseAsync)$/.test(name))
-    s.watch(args[0] ?? 0, (token) => s.tokens[token].kind === TAINT && s.tokens[token].source.tool.parsed.add(call.receiver));
+  if (/^(parse|safeParse|parseAsync|safeParseAsync)$/.test(name)) parsed(s, call);
   if (name === 'then' || name === 'catch' || name === 'finally') {
     if (name === 'then') s.eachFunction(args[0] ?? 0, (f) => s.edge(call.receiver, f.params[0] ?? 0));
     for (const arg of args) s.eachFunction(arg, (f) => s.edge(f.result, call.result));
@@ -171,6 +166,18 @@ export function methodModel(s, call) {
   }
   if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set|join|toString)$/.test(name))
     s.watch(call.receiver, (token) => s.tokens[token].kind === OBJECT && arrayMethod(s, call, token));
+}
+
+/* SCHEMA.parse(args): from there on that schema says what the fields are. */
+function parsed(s, call) {
+  s.watch(call.args[0] ?? 0, (token) => {
+    const { kind, source } = s.tokens[token];
+    if (kind === TAINT) s.watch(call.receiver, (schema) => {
+      if (!s.tokens[schema].path?.startsWith('zod.object')) return;
+      call.isResolved = true;
+      s.give(call.result, s.source(s.parsedBy(source.tool, call), '').taint);
+    });
+  });
 }
 
 function arrayMethod(s, call, token) {

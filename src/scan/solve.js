@@ -4,7 +4,7 @@
  * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
-import { callModel, isFollowed, isSameSchema, methodModel, packageOf, PASS } from './models.js';
+import { callModel, isFollowed, isSameSchema, methodModel, packageOf } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* Tokens of a node, of a small project and of one with large bundles. */
@@ -194,9 +194,19 @@ export class Solver {
   }
 
   tool(name, file, line, more = {}) {
-    const tool = { name, file, line, fields: new Map(), schema: 0, parsed: new Set(), ...more };
+    const tool = { name, file, line, id: `${this.tools.length}`, fields: new Map(), schema: 0, parsed: new Map(), ...more };
     this.tools.push(tool);
     return tool;
+  }
+
+  /* The same tool, with the schema that a call has checked its arguments by. */
+  parsedBy(tool, call) {
+    const { parsed, id } = tool;
+    if (!parsed.has(call)) {
+      const more = { id: `${id} ${parsed.size}`, fields: new Map(), schema: 0, schemas: [call.receiver] };
+      parsed.set(call, Object.assign(Object.create(Object.hasOwn(tool, 'parsed') ? tool : Object.getPrototypeOf(tool)), more));
+    }
+    return parsed.get(call);
   }
 
   source(tool, field) {
@@ -204,7 +214,7 @@ export class Solver {
     if (source === undefined) {
       source = { tool, field, isBounded: false };
       tool.fields.set(field, source);
-      source.taint = this.token(TAINT, `${this.tools.indexOf(tool)} ${field}`, { source });
+      source.taint = this.token(TAINT, `${tool.id} ${field}`, { source });
     }
     return source;
   }
@@ -469,8 +479,7 @@ export class Solver {
 
   /* A function that is not of the project. */
   apply(call, path) {
-    const how = callModel(this, call, path);
-    if (how === PASS) this.passArguments(call);
+    callModel(this, call, path);
     if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
   }
 

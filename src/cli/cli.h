@@ -324,6 +324,7 @@ typedef struct gbx_security_log {
     pthread_mutex_t lock;
     char *name;
     atomic_int error; /* errno of the first lost line */
+    bool is_reported; /* by check or close */
 } gbx_security_log;
 
 /* path "-" is standard error. */
@@ -333,7 +334,10 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
 /* Make the engine of these options write here. */
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options);
 
-/* Call after the engine is freed. Not GBX_OK if a line was lost. */
+/* Not GBX_OK if a line was lost, and nothing has reported that yet. */
+gbx_status gbx_security_log_check(gbx_security_log *log, gbx_error *reterr);
+
+/* Call after the engine is freed. As the check. */
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr);
 
 /* ---- read_file.c --------------------------------------------------------- */

@@ -447,11 +447,13 @@ static int look_at_the_end(serving *s, int status)
     return lose_lines(s, &trouble);
 }
 
-static int close_security_log(serving *s, int status)
+/* What is lost is reported before anything is freed: that may take too long. */
+static int look_at_the_log(serving *s, int status,
+                           gbx_status (*look)(gbx_security_log *, gbx_error *))
 {
     gbx_trouble trouble = {0};
 
-    if (gbx_security_log_close(&s->security_log, &trouble.err) == GBX_OK)
+    if (look(&s->security_log, &trouble.err) == GBX_OK)
         return status;
     return lose_lines(s, &trouble);
 }
@@ -482,6 +484,7 @@ static int serve(mcp_args *args)
         raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
         limit_the_end(status);
+        status = look_at_the_log(&s, status, gbx_security_log_check);
     } else {
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;
@@ -489,7 +492,7 @@ static int serve(mcp_args *args)
     gbx_mcp_data_free(s.data); /* its threads load datasets for scripts, too */
     close_servers(&s.servers);
     cleanup(&s);
-    return close_security_log(&s, status);
+    return look_at_the_log(&s, status, gbx_security_log_close);
 }
 
 /* The name of a limit option that is set, or NULL. */

@@ -127,18 +127,25 @@ void gbx_security_log_use(gbx_security_log *log, gbx_options *options)
     options->audit_user = log;
 }
 
+gbx_status gbx_security_log_check(gbx_security_log *log, gbx_error *reterr)
+{
+    if (log->error == 0 || log->is_reported)
+        return GBX_OK;
+    log->is_reported = true;
+    return fail(reterr, "write", log->name, log->error);
+}
+
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr)
 {
-    gbx_status status = GBX_OK;
-    int error = log->error;
+    gbx_status status;
 
-    if (log->is_open && log->fd != STDERR_FILENO && close(log->fd) != 0 && error == 0)
-        error = errno;
+    if (log->is_open && log->fd != STDERR_FILENO && close(log->fd) != 0 &&
+        log->error == 0)
+        log->error = errno;
     if (log->is_open)
         (void)pthread_mutex_destroy(&log->lock);
     log->is_open = false;
-    if (error != 0)
-        status = fail(reterr, "write", log->name, error);
+    status = gbx_security_log_check(log, reterr);
     free(log->name);
     log->name = NULL;
     return status;

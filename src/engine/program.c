@@ -162,7 +162,7 @@ static const char *likely_cause(void)
     if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
         return "the filter of system calls that is in force here may end processes: let it "
                "refuse calls with an error (systemd: SystemCallErrorNumber=EPERM), and allow "
-               "'seccomp' (systemd: SystemCallFilter=@system-service @sandbox)";
+               "'seccomp' (systemd: SystemCallFilter=@system-service seccomp)";
     return "";
 }
 

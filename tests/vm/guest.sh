@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # guest - in the virtual machine: first as its init, which starts systemd with services
-# that are delegated their group or not; then as the last of these, which looks at what
+# that are delegated their group or not, and with one that is hardened; then as the last of these, which looks at what
 # the others found and runs the tests of the kernel's part.
 set -u
 
@@ -10,23 +10,54 @@ here=$(dirname "$(readlink -f "$0")")
 build=$(sed -n 's/.*BUILD=\([^ ]*\).*/\1/p' /proc/cmdline)
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin GLOVEBOX_WORKER=$build/bin/glovebox-worker
 
-service() { # name lines: `glovebox doctor` as a service
+# Every directive that may take something from a sandbox of processes.
+hardened='User=nobody
+NoNewPrivileges=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateNetwork=yes
+PrivateUsers=yes
+ProtectSystem=strict
+ProtectHome=read-only
+ProtectProc=invisible
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectClock=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+CapabilityBoundingSet=
+SystemCallArchitectures=native
+SystemCallFilter=@system-service seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+SystemCallErrorNumber=EPERM
+UMask=0077'
+
+service() { # name lines arguments: `glovebox doctor` as a service
     printf '[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\n%s\n' "$2" \
         >"/run/systemd/system/try-$1.service"
     printf 'StandardOutput=file:/run/found/%s\nStandardError=inherit\n' "$1" \
         >>"/run/systemd/system/try-$1.service"
-    printf 'ExecStart=%s/bin/glovebox doctor --color never\n' "$build" \
+    printf 'ExecStart=%s/bin/glovebox doctor --color never %s\n' "$build" "${3:-}" \
         >>"/run/systemd/system/try-$1.service"
 }
 
 as_init() {
-    local all='try-root.service try-root-given.service try-user.service try-user-given.service'
+    local all
 
+    all=$(printf 'try-%s.service ' root root-given user user-given hardened attacked)
     mkdir -p /run/systemd/system /run/found
     service root ''
     service root-given 'Delegate=yes'
     service user 'User=nobody'
     service user-given $'User=nobody\nDelegate=yes'
+    service hardened "$hardened"
+    service attacked "$hardened" --attack
     {
         printf '[Unit]\nDefaultDependencies=no\nWants=%s\nAfter=%s\n' "$all" "$all"
         printf '[Service]\nType=oneshot\nStandardOutput=tty\nStandardError=tty\n'
@@ -40,7 +71,7 @@ as_init() {
 expect() { # name pattern
     grep -q "$2" "/run/found/$1" && return
     echo "vm: $1: not found: $2"
-    grep -A1 'cgroup limits' "/run/found/$1"
+    grep -A1 -e 'cgroup limits' -e '^glovebox:' "/run/found/$1" | sed 's/^/vm: /'
     failed=1
 }
 
@@ -52,6 +83,9 @@ look() {
     expect root-given 'stands *cgroup limits'
     expect user-given '^cgroup  *name glovebox'
     expect user-given 'stands *cgroup limits'
+    expect hardened 'of 17 layers stand'
+    sed -n 's/^  absent  /vm: a hardened service lacks /p' /run/found/hardened
+    expect attacked 'none succeeds against the whole seal'
     [ -z "$(find /sys/fs/cgroup -name 'glovebox.[0-9]*')" ] ||
         { echo 'vm: a group was left'; failed=1; }
     systemd-run --quiet --scope -p Delegate=yes "$build/bin/test_cgroup_kernel" \

@@ -19,8 +19,15 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, re
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 
-const KINDS = { folder: () => [], archive: () => [pack()], npm: packForNpm, image: () => [packImage()], mcpb: () => [packForClients()], deb: () => [packForDebian()],
-  registry: () => (process.env.MCP_NAME ? [describeForRegistry()] : []) };
+const KINDS = {
+  folder: () => [],
+  archive: () => [pack()],
+  npm: packForNpm,
+  image: () => [packImage()],
+  mcpb: () => [packForClients()],
+  deb: () => [packForDebian()],
+  registry: () => (process.env.MCP_NAME ? [describeForRegistry()] : []),
+};
 const [build, out, ...chosen] = process.argv.slice(2);
 if (out === undefined || chosen.some((kind) => KINDS[kind] === undefined)) {
   console.error(`usage: tools/make-bundle.mjs BUILD OUT [${Object.keys(KINDS).join('] [')}]`);

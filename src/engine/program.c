@@ -161,8 +161,8 @@ static const char *likely_cause(void)
         return "it needs /proc, which is not mounted here";
     if (prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER)
         return "the filter of system calls that is in force here may end processes: let it "
-               "refuse calls with an error (systemd: SystemCallErrorNumber=EPERM), and allow "
-               "'seccomp' (systemd: SystemCallFilter=@system-service seccomp)";
+               "refuse calls with an error, and allow 'seccomp' and 'mincore' (systemd: "
+               "SystemCallErrorNumber=EPERM, SystemCallFilter=@system-service seccomp mincore)";
     return "";
 }
 

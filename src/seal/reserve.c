@@ -108,9 +108,10 @@ void gbx_reserve_close(gbx_seal *seal)
             if (is_data(line, &from, &to))
                 closed = close_within(seal, from, to) && closed;
         if (!closed)
-            gbx_layer_lacks(seal, GBX_LAYER_RLIMITS,
-                            "the engine's reserved memory cannot be bounded: is it "
-                            "the version this program was built for?");
+            gbx_layer_lacks(
+                seal, GBX_LAYER_RLIMITS,
+                "the engine's reserved memory cannot be bounded: does a filter "
+                "refuse 'mincore', or is the engine of another version?");
     }
     if (f != NULL)
         (void)fclose(f);

@@ -8,7 +8,7 @@ import { callModel, isFollowed, isSameSchema, methodModel, packageOf } from './m
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* Tokens of a node, of a small project and of one with large bundles. */
-const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000;
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
 
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
@@ -54,20 +54,27 @@ export class Solver {
     for (const file of this.files) this.link(file);
   }
 
-  /* Files with tools, those for workers, and all that these import or that import them. */
+  /*
+   * Files with tools, those for workers, and all that these import or that import them. Of a
+   * large project only those from which a dangerous call can be reached, and what they import.
+   */
   related(files) {
-    const near = new Map(files.map((file) => [file, []]));
+    const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
     for (const file of files)
       for (let i = 1; i < file.imports.length; i += 2) {
         const target = this.fileOf(file, file.names[file.imports[i]]);
         if (target === undefined) continue;
-        near.get(file).push(target);
-        near.get(target).push(file);
+        near.get(file).below.push(target);
+        near.get(target).above.push(file);
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(file.names[call[2]]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
-    for (const file of kept) for (const other of near.get(file)) kept.add(other);
-    return files.filter((file) => kept.has(file));
+    for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
+    if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
+    const reaching = new Set([...kept].filter((file) => file.flags.danger));
+    for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
+    for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
+    return files.filter((file) => kept.has(file) && reaching.has(file));
   }
 
   fileOf(file, spec) {

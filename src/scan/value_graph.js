@@ -6,7 +6,10 @@
  * value harmless.
  */
 import { parse } from '@babel/parser';
+import { packageOf } from './models.js';
 
+/* Where code may be run, or a program started. */
+const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
   'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
@@ -79,7 +82,7 @@ class Builder {
   sources = []; /* function nodes of tools that are declared, not registered; their names */
   schemas = []; /* of tools, as JSON Schema */
   timers = [];
-  flags = { esm: false, worker: false, inputSchema: false };
+  flags = { esm: false, worker: false, inputSchema: false, danger: false };
   constants = new Map();
   container = 0;
   containers = 0;
@@ -111,6 +114,7 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
+    if (name === 'constructor') this.flags.danger = true;
     if (name === 'parentPort' || name === 'workerData') this.flags.worker = true;
     this.gets.push(object, this.name(name), to);
     return to;
@@ -144,10 +148,12 @@ class Builder {
   }
 
   module(path) {
+    this.flags.danger ||= DANGER.test(path);
     return this.shared(`module ${path}`, (node) => this.modules.push(node, this.name(path)));
   }
 
   import(spec) {
+    this.flags.danger ||= DANGER.test(packageOf(spec));
     return this.shared(`import ${spec}`, (node) => this.imports.push(node, this.name(spec)));
   }
 

@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 31538,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 72598,
+  'lines in tests and node/test': 72613,
   'files in src': 350,
   'headers in src': 68,
   'C files under 60 lines': 6,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13988,
+  'words in pages of docs': 13987,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

@@ -204,7 +204,7 @@ function pack() {
 
 /** Both packages of npm; tools/pack.mjs makes the folder of the one without a machine. */
 function packForNpm() {
-  const stage = mkdtempSync(join(tmpdir(), 'glovebox-npm-'));
+  const stage = temporary();
   run(process.execPath, join(root, 'node', 'tools', 'pack.mjs'), stage);
   const packed = [stage, bundle].map((folder) =>
     run('npm', 'pack', folder, '--pack-destination', resolve(out), '--silent').trim());

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: MIT
 //
-// glovebox - starts the command that is in the package for this kind of machine, passes signals
-// on, and ends as the command does.
+// glovebox - starts the command that is in the package for this kind of machine, passes on the
+// signals that end it, and ends as it does.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,9 @@ function find() {
 }
 
 const child = spawn(find(), process.argv.slice(2), { stdio: 'inherit' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// A terminal sends these to both processes, and twice means at once.
+for (const signal of ['SIGINT', 'SIGQUIT']) process.on(signal, () => {});
 child.on('error', (error) => fail(`cannot start the command: ${error.message}`));
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);

@@ -68,7 +68,7 @@ function missing(path) {
   if (place !== 'linux-x64') return `there is no addon for ${place}, only for linux-x64`;
   return `the package 'glovebox-${place}' is not installed: there is no '${path}'. ` +
     'In a project run `npm install --include=optional`, in the sources `make node`; ' +
-    'for a bundle name the addon in $GLOVEBOX_ADDON';
+    'for the output of a bundler name the addon in $GLOVEBOX_ADDON';
 }
 
 /* The C library of this process has no version of glibc's where it is musl. */

@@ -79,6 +79,22 @@ async function checkSignal(place) {
   assert.deepEqual(await once(child, 'close'), [0, null]); // as the server ends
 }
 
+const COUNTS = `#!${process.execPath}
+let count = 0;
+process.on('SIGINT', () => ++count === 1 && setTimeout(() => process.exit(count), 500));
+setInterval(() => {}, 1000);
+console.log('on');
+`;
+
+/** A terminal sends an interrupt to all processes: the command must not get it twice. */
+async function checkInterrupt(place) {
+  writeFileSync(join(place, 'node_modules', 'glovebox-linux-x64', 'bin', 'glovebox'), COUNTS);
+  const child = spawn(join(place, 'node_modules', '.bin', 'glovebox'), { env: environment, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  process.kill(-child.pid, 'SIGINT');
+  assert.deepEqual(await once(child, 'close'), [1, null]);
+}
+
 test('the packed packages install into an empty project and work', async (t) => {
   const place = project(t);
   const command = join(place, 'node_modules', '.bin', 'glovebox');
@@ -103,6 +119,7 @@ test('the packed packages install into an empty project and work', async (t) => 
     run(place, 'esbuild', 'main.mjs', '--bundle', '--platform=node', `--format=${format}`, '--log-level=error', `--outfile=${file}`);
     assert.equal(run(place, process.execPath, file), '[42,true]\n');
   }
+  await checkInterrupt(place);
   rmSync(join(place, 'node_modules', 'glovebox-linux-x64'), { recursive: true });
   for (const [, file] of bundles) assert.equal(run(place, process.execPath, file), '["UNAVAILABLE",true]\n');
   const without = spawnSync(command, ['--version'], { encoding: 'utf8', env: environment });

@@ -46,6 +46,15 @@ cp "$source/examples/data/servers.json" "$root/"
 chmod -R a-w "$folder"
 is 'called through a link' 42 "$root/glovebox" run '() => 6 * 7'
 
+# The addon and what it loads run on the C library of Node.js, which may be glibc 2.34.
+(cd "$folder/lib" && for library in glovebox.node libcurl.so.4 libcrypto.so.3; do
+    echo "$library"
+    ldd "$library" | sed -n 's/^[[:space:]]*\(lib[^ ]*\) =>.*/\1/p'
+done | sort -u | while read -r library; do
+    [ ! -e "$library" ] || objdump -p "$library" | sed -n "s/.* \(GLIBC_2[.]\(3[5-9]\|[4-9].\)\)/$library: \1/p"
+done) >"$top/later"
+[ ! -s "$top/later" ] || fail "not in glibc 2.34: $(cat "$top/later")"
+
 # Alone in a root file system. proc is new there, since an ordinary user may not bind it.
 alone() {
     unshare --map-root-user --mount --pid --fork sh -c 'root=$1; shift

@@ -14,6 +14,7 @@
 #include "worker/attack_table.h"
 #include "worker/worker.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -294,8 +295,9 @@ typedef struct layer_count {
     unsigned required_missing;
 } layer_count;
 
-#define LABEL_WIDTH 18
-#define TEXT_MAX    GBX_KIB(16)
+#define LABEL_WIDTH     18
+#define TEXT_MAX        GBX_KIB(16)
+#define ENGINE_DAYS_MAX 90
 
 static int print_text(const gbx_term *out, gbx_view view)
 {
@@ -394,6 +396,20 @@ static layer_count count_layers(gbx_view report)
     return count;
 }
 
+static void warn_of_age(const gbx_term *out, gbx_view report)
+{
+    gbx_view view = gbx_view_member(report, "engineDays");
+    long days = view.at != NULL ? strtol(view.at, NULL, 10) : 0;
+
+    if (days > ENGINE_DAYS_MAX)
+        gbx_term_paint(
+            out, GBX_PAINT_YELLOW,
+            "\nThe engine is %ld days old. Newer ones may close security holes: "
+            "update the system's\npackages, or the bundle or npm package of "
+            "Glovebox that brought it.\n",
+            days);
+}
+
 /* Every member of the report: versions first, then the layers, then the rest. */
 static void print_report(const gbx_term *out, gbx_view report)
 {
@@ -418,6 +434,7 @@ static void print_report(const gbx_term *out, gbx_view report)
                        count.required_missing,
                        count.required_missing == 1 ? "layer is" : "layers are");
     (void)fputc('\n', out->stream);
+    warn_of_age(out, report);
 }
 
 typedef struct doctor_args {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- its description, for people and programs ------------------------------------ */
@@ -244,6 +245,16 @@ void gbx_engine_free(gbx_engine *engine)
     free_rest(engine);
 }
 
+/* JavaScriptCore 2.50.6 of 2026-06-30 */
+static void put_days_of(gbx_buf *to, const char *js_engine)
+{
+    const char *day = strrchr(js_engine, ' ');
+    struct tm tm = {0};
+
+    if (day != NULL && strptime(day + 1, "%F", &tm) != NULL)
+        gbx_json_put_integer(to, "engineDays", (time(NULL) - timegm(&tm)) / 86400);
+}
+
 gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *reterr)
 {
     static const char *const jits[] = {"default", "full", "baseline", "off", "long"};
@@ -278,6 +289,7 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
                       o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
     if (facts->known) {
         gbx_json_put_text(&buf, "engine", facts->engine);
+        put_days_of(&buf, facts->engine);
         if (facts->user[0] != 0) {
             gbx_json_put_text(&buf, "user", facts->user);
             gbx_json_put_text(&buf, "addressLayout", facts->layout);

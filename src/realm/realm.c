@@ -10,13 +10,21 @@
 
 #include "realm/realm.h"
 
+#include "base/cleanup.h"
+
 #include <assert.h>
+#include <fcntl.h>
 #include <glovebox/glovebox.h>
 #include <jsc/jsc.h>
+#include <limits.h>
+#include <link.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 static void make_names(gbx_realm *realm)
 {
@@ -258,12 +266,43 @@ gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
     return realm != NULL && gbx_realm_complete(realm, setup, ret_reason) ? realm : NULL;
 }
 
+static int find_engine(struct dl_phdr_info *info, size_t size, void *ret_path)
+{
+    (void)size;
+    *(const char **)ret_path = info->dlpi_name;
+    return strstr(info->dlpi_name, "/libjavascriptcoregtk-") != NULL;
+}
+
+/* Debian's packages keep the day on which a file was built; those of other kinds may not, so
+ * a bundle has that day in a file beside the library. */
+static void put_day(const char *library, char ret[static 11])
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char path[PATH_MAX];
+    struct tm tm;
+    struct stat st;
+
+    (void)snprintf(path, sizeof path, "%.*s/engine-date",
+                   (int)(strrchr(library, '/') - library), library);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if ((fd < 0 || read(fd, ret, 10) != 10) && stat(library, &st) == 0 &&
+        gmtime_r(&st.st_mtime, &tm) != NULL)
+        (void)strftime(ret, 11, "%F", &tm);
+}
+
 const char *gbx_realm_engine(void)
 {
     static char text[64];
+    char day[11] = "unknown";
+    const char *library = NULL;
 
-    snprintf(text, sizeof text, "JavaScriptCore %u.%u.%u", jsc_get_major_version(),
-             jsc_get_minor_version(), jsc_get_micro_version());
+    if (text[0] != 0)
+        return text;
+    if (dl_iterate_phdr(find_engine, &library) != 0)
+        put_day(library, day);
+    (void)snprintf(text, sizeof text, "JavaScriptCore %u.%u.%u of %s",
+                   jsc_get_major_version(), jsc_get_minor_version(),
+                   jsc_get_micro_version(), day);
     return text;
 }
 

@@ -120,7 +120,8 @@ void gbx_realm_settle(gbx_realm *realm, int how_much);
 /* The same for a realm that was settled before it was complete. */
 void gbx_realm_settle_again(gbx_realm *realm);
 
-/* "JavaScriptCore 2.50.6" and the like. */
+/* "JavaScriptCore 2.50.6 of 2026-06-30", the day on which its library was built. The first call
+ * reads files. */
 const char *gbx_realm_engine(void);
 
 /* True if the engine's genuine out-of-memory error can be distinguished from a

@@ -46,6 +46,17 @@ cp "$source/examples/data/servers.json" "$root/"
 chmod -R a-w "$folder"
 is 'called through a link' 42 "$root/glovebox" run '() => 6 * 7'
 
+# The engine's day is known here, too, and its age is a reason to warn.
+aged() { # days expected-lines
+    date -d "-$1 days" +%F >"$folder/lib/engine-date"
+    is "an engine of $1 days" "$2" sh -c '"$1" doctor | grep -c "^The engine is .* days old"; true' sh "$root/glovebox"
+}
+grep -q "of $(cat "$folder/lib/engine-date")\"" <<<"$("$root/glovebox" doctor --json)" ||
+    fail 'doctor: not the day of the engine'
+chmod u+w "$folder/lib/engine-date"
+aged 90 0
+aged 91 1
+
 # The addon and what it loads run on the C library of Node.js, which may be glibc 2.34.
 (cd "$folder/lib" && for library in glovebox.node libcurl.so.4 libcrypto.so.3; do
     echo "$library"

@@ -160,7 +160,11 @@ static bool loads(const char *name, const char *json, gbx_realm_fault *ret_fault
 
 TEST(realm__names_its_engine)
 {
-    assert_memory_equal(gbx_realm_engine(), "JavaScriptCore 2.", 17);
+    unsigned part[6];
+
+    assert_int_equal(sscanf(gbx_realm_engine(), "JavaScriptCore %u.%u.%u of %u-%u-%u",
+                            &part[0], &part[1], &part[2], &part[3], &part[4], &part[5]),
+                     6);
     assert_true(gbx_realm_knows_oom(realm));
     assert_true(gbx_realm_collects_garbage());
 }

@@ -120,12 +120,24 @@ test('the packed packages install into an empty project and work', async (t) => 
     assert.equal(run(place, process.execPath, file), '[42,true]\n');
   }
   await checkInterrupt(place);
+  checkUnloadable(place);
   rmSync(join(place, 'node_modules', 'glovebox-linux-x64'), { recursive: true });
   for (const [, file] of bundles) assert.equal(run(place, process.execPath, file), '["UNAVAILABLE",true]\n');
   const without = spawnSync(command, ['--version'], { encoding: 'utf8', env: environment });
   assert.equal(without.status, 69);
   assert.equal(without.stderr, "glovebox: the package 'glovebox-linux-x64' is not installed: run `npm install --include=optional`\n");
 });
+
+/** An addon that the loader refuses, in a Node.js with glibc and, by what it reports, with musl. */
+function checkUnloadable(place) {
+  writeFileSync(join(place, 'node_modules', 'glovebox-linux-x64', 'lib', 'glovebox.node'), 'not a library');
+  writeFileSync(join(place, 'unloadable.mjs'), `import { SandboxEngine } from 'glovebox';
+    console.log((await new SandboxEngine().execute('() => 1')).error);`);
+  const musl = 'data:text/javascript,process.report.getReport = () => ({ header: {} })';
+
+  assert.match(run(place, process.execPath, 'unloadable.mjs'), /glovebox\.node' cannot be loaded on linux-x64: /);
+  assert.match(run(place, process.execPath, '--import', musl, 'unloadable.mjs'), /built for musl.* use the command instead.*`npx glovebox`$/m);
+}
 
 test('npx runs the command in an empty folder', (t) => {
   const place = mkdtempSync(join(tmpdir(), 'glovebox-npx-'));

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 99330,
+  'lines in src': 99342,
   'lines in src/mcp': 31538,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 72649,
+  'lines in tests and node/test': 72652,
   'files in src': 350,
   'headers in src': 68,
   'C files under 60 lines': 6,

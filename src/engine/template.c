@@ -67,8 +67,17 @@ static void end_later(gbx_template *t)
         gbx_spawned_reap(&t->process); /* if memory is out: reap it here */
 }
 
-/* The template is gone or sent invalid data: its workers are gone with it. */
-static void died(gbx_template *t)
+static void explain_late(gbx_error *reterr)
+{
+    errno = 0;
+    (void)gbx_fail(reterr, GBX_E_OS,
+                   "the worker program was not ready after %u s: this machine may be "
+                   "overloaded, or something stops the process",
+                   gbx_timeout_ms(GBX_TIMEOUT_HELLO) / 1000);
+}
+
+/* The template is gone, sent invalid data or is late: its workers are gone with it. */
+static void died(gbx_template *t, bool is_late)
 {
     gbx_engine *engine = t->engine;
     gbx_worker *next;
@@ -78,7 +87,10 @@ static void died(gbx_template *t)
     gbx_error error;
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
-    (void)gbx_worker_died_early(&t->process, &early);
+    if (is_late)
+        explain_late(&early);
+    else
+        (void)gbx_worker_died_early(&t->process, &early);
     error = early;
     /* Other threads write to the current template's control socket: replace the
      * current template before the descriptor is closed. */
@@ -119,11 +131,11 @@ static void died(gbx_template *t)
 static void on_control(evutil_socket_t fd, short what, void *arg)
 {
     gbx_template *t = arg;
+    bool is_late = (what & EV_TIMEOUT) != 0;
 
     (void)fd;
-    if ((what & EV_TIMEOUT) != 0 ? t->state < GBX_TEMPLATE_SERVING
-                                 : !gbx_control_read(t))
-        died(t);
+    if (is_late ? t->state < GBX_TEMPLATE_SERVING : !gbx_control_read(t))
+        died(t, is_late);
 }
 
 /* The first message: CONFIG. */

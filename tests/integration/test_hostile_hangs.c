@@ -13,6 +13,7 @@
 typedef struct slow {
     double start_failed_ms;
     gbx_status status;
+    gbx_error error;
     bool hung_is_replaced;
     double replaced_ms;
     bool unready_is_replaced;
@@ -32,7 +33,7 @@ static void never_says_hello(slow *s, const char *plan)
     gbx_engine *engine = NULL;
     double start = now_ms();
 
-    s->status = gbx_engine_new(&options, &engine, NULL);
+    s->status = gbx_engine_new(&options, &engine, &s->error);
     s->start_failed_ms = now_ms() - start;
     if (s->status == GBX_OK)
         gbx_engine_free(engine);
@@ -83,6 +84,8 @@ TEST(hangs__end_within_their_own_deadlines)
 
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(all[i].status, GBX_E_OS);
+        if (strstr(all[i].error.message, "was not ready after 3 s") == NULL)
+            fail_msg("%s", all[i].error.message);
         assert_true(all[i].start_failed_ms >= hello_ms);
     }
     assert_true(all[2].hung_is_replaced);

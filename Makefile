@@ -160,7 +160,9 @@ release: test bundle
 	else echo 'dist/SHA256SUMS is not signed: name a key, make release KEY=~/.ssh/id_ed25519'; fi
 
 places: bundle
-	@tools/install-deps place
+	@tools/install-deps test place vm
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel
 	@tools/places.mjs $$(echo dist/glovebox-*-linux-*/)
 
 fresh:

@@ -297,6 +297,8 @@ static outcome sweep(scene *s)
     int ends[2];
     pid_t host;
 
+    if (faccessat(s->base, "cgroup.kill", F_OK, 0) < 0)
+        return cannot("cgroup.kill needs Linux 5.14");
     CHECK(gbx_cgroup_open(&alive, &s->world, &none));
     CHECK(pipe(ends) == 0);
     host = fork();

@@ -44,7 +44,7 @@
   /* Tables without a prototype: names from the guest find only what is in them. */
   const ALGORITHMS = natives.algorithms;
   setPrototypeOf(ALGORITHMS, null);
-  const utf8 = 0, utf16le = 1, latin1 = 2, ascii = 3, base64 = 4, base64url = 5, hex = 6, AS_BYTES = 7; /* as in lazy.js */
+  const utf8 = 0, utf16le = 1, latin1 = 2, ascii = 3, base64 = 4, base64url = 5, hex = 6, AS_BYTES = 7; /* as in lazy_globals.js */
   const INPUT_NAMES = 'utf8, hex, base64, base64url, latin1, utf16le';
   const OUTPUT_NAMES = 'hex, base64, base64url, latin1; without one the bytes are returned';
   const SUBTLE = {

@@ -16,7 +16,7 @@
   const { then } = Promise.prototype;
   const { toLowerCase } = String.prototype;
 
-  const BYTES = 7; /* as in lazy.js */
+  const BYTES = 7; /* as in lazy_globals.js */
   const NAMES = 'utf8, utf16le, latin1, ascii, base64, base64url, hex; without one the bytes are read';
 
   function fail(code, message) {

@@ -149,7 +149,7 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     gbx_natives_add(ctx, natives, table, GBX_COUNTOF(table), 0);
     args[0] = natives;
     args[1] = gbx_native(ctx, "evaluate", on_evaluate);
-    lazy = gbx_call_script(realm, gbx_script_lazy, GBX_COUNTOF(args), args);
+    lazy = gbx_call_script(realm, gbx_script_lazy_globals, GBX_COUNTOF(args), args);
     if (lazy == NULL)
         return "the engine did not take the script of helpers";
     realm->restore = gbx_keep(realm, lazy, "restore");

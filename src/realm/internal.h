@@ -279,7 +279,7 @@ struct gbx_realm {
     JSObjectRef inspect;
     JSObjectRef fire_timer, install_timers, remove_timers;       /* of timers.js */
     JSObjectRef answer, answered, expose, withhold, forget, ask; /* of host.js */
-    JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
+    JSObjectRef restore, withdraw, warm_helpers, globalise;      /* lazy_globals.js */
     JSObjectRef natives, host_script, limit; /* for what each engine adds */
     JSObjectRef preload_warm;  /* function left by a preload, to run before calls; or
                                  NULL */
@@ -536,7 +536,7 @@ extern const char gbx_script_lockdown[];
 extern const char gbx_script_intl[];
 extern const char gbx_script_preload[];
 extern const char gbx_script_fetch[];
-extern const char gbx_script_lazy[];
+extern const char gbx_script_lazy_globals[];
 extern const char gbx_script_exception[];
 extern const char gbx_script_event[];
 extern const char gbx_script_abort[];

@@ -66,7 +66,7 @@ const gbx_rule *gbx_rules_template(size_t *ret_count);
  * only raw system calls, and returns false if the layer is not in effect.
  */
 
-/* ---- the layers' states (layers.c) ----------------------------------------- */
+/* ---- the layers' states (layer_state.c) ----------------------------------------- */
 
 /* True if the layer must be left out; sets its reason. */
 bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer);

@@ -125,7 +125,7 @@ typedef enum gbx_path_slashes { GBX_RESOLVED_ONE, GBX_RESOLVED_BOTH } gbx_path_s
 size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes,
                       char *ret);
 
-/* ---- rules.c and args.c -------------------------------------------------- */
+/* ---- rules.c and args_ambiguity.c --------------------------------------- */
 
 typedef enum gbx_gate_action {
     GBX_GATE_ALLOW,

@@ -7,7 +7,7 @@
   const Bytes = Uint8Array;
   const { tag, typedArray, withCode, bytes: bytesOfText, text: textOf } = natives;
 
-  /* The others' numbers are those of lazy.js. */
+  /* The others' numbers are those of lazy_globals.js. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, UTF16BE = 3, BASE64 = 4;
   const NAMES = ['utf-8', 'utf-16le', 'windows-1252', 'utf-16be'];
 

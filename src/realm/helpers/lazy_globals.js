@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lazy - names besides the language that scripts for Node and the web expect. A name is
+ * lazy_globals - names besides the language that scripts for Node and the web expect. A name is
  * an accessor until it is used. Then the script behind it is evaluated, in the worker,
  * so that a call that does not use it pays nothing.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args - accepts the arguments of a call if every parser reads the same values from
+ * args_ambiguity - accepts the arguments of a call if every parser reads the same values from
  * them.
  *
  * If a member occurs twice, some parsers take the first and others the last. They also

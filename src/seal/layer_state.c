@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layers - which layers of the seal are in effect, and why one is not. */
+/* layer_state - which layers of the seal are in effect, and why one is not. */
 #include "seal/internal.h"
 
 #include <stdarg.h>

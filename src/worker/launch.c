@@ -247,6 +247,7 @@ static void gbx_launch_template(char **argv, int argc, gbx_launch *ret)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     gbx_launch_check_version(argv, argc, GBX_START_VERSION, GBX_START_ARGS);
+    (void)gbx_realm_engine(); /* another user may not read its files */
     gbx_launch_fork(number_of(argv[GBX_START_LAYERS_OFF]),
                     strcmp(argv[GBX_START_IS_GROUPED], "1") == 0, argv[GBX_START_UIDS],
                     ret);
@@ -344,6 +345,7 @@ static int gbx_zygote_serve(char **argv, int argc)
     gbx_launch_check_version(argv, argc, GBX_ZYGOTE_VERSION, GBX_ZYGOTE_ARGS);
     gbx_template_block_signals();
     gbx_seal_prepare();
+    (void)gbx_realm_engine(); /* the same in all forks */
     prepared.realm = gbx_template_begin_realm(prepared.time_zones, &reason);
     if (prepared.realm == NULL) {
         (void)fprintf(stderr, "glovebox-worker: %s\n", reason);

@@ -636,7 +636,6 @@ gbx_realm *gbx_template_begin_realm(char time_zones[static 64], const char **ret
     gbx_heap_keep_together();
     gbx_realm_forbid_threads();
     gbx_zones_use(time_zones);
-    (void)gbx_realm_engine(); /* while there are files */
     return gbx_realm_begin(ret_reason);
 }
 

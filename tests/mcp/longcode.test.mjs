@@ -66,12 +66,15 @@ for (const tool of Object.keys(servers)) {
   // A sanitizer makes reading fifty times slower: then there is no time for hints.
   test(`the error of long code of ${tool} has its place and its hint`, { skip: !!process.env.SANITIZED }, async () => {
     const wire = await serve(tool);
-    const { result } = await wire.call(tool, { code: `${HONEST}const list = null;\nlist.map((x) => x);` });
-    assert.match(result.content[0].text, /line 1802/);
-    assert.match(result.content[0].text, /hint: /);
-    const short = await wire.call(tool, { code: 'const list = null;\nlist.map((x) => x);' });
-    const hint = (text) => /hint: (.*)/.exec(text)[1];
-    assert.equal(hint(result.content[0].text), hint(short.result.content[0].text));
+    const hint = async (lines) => {
+      const { result } = await wire.call(tool, { code: `${lines}const list = null;\nlist.map((x) => x);` });
+      assert.match(result.content[0].text, lines === '' ? /line 2/ : /line 1802/);
+      return /hint: (.*)/.exec(result.content[0].text)?.[1];
+    };
+    let long; // on a machine that is busy, a second may be over before it is found
+    for (let tries = 0; long === undefined && tries < 20; tries++) long = await hint(HONEST);
+    assert.equal(typeof long, 'string');
+    assert.equal(long, await hint(''));
   });
 
   for (const [how, end] of [

@@ -29,6 +29,7 @@ if [ -d "$folder" ]; then
     links "$folder" | while read -r file; do
         [ "$(readlink "$prefix/$file")" != "$folder/$file" ] || rm "$prefix/$file"
     done
+    chmod -R u+w "$folder" # it is as read-only as what it was copied from
     rm -r "$folder"
 fi
 [ -z "$remove" ] || exit 0

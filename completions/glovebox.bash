@@ -51,7 +51,7 @@ _glovebox() {
         _glovebox_files json ndjson jsonl
         return
         ;;
-    --security-log | --record)
+    --security-log | --record | --token-file)
         COMPREPLY=($(compgen -f -- "$cur"))
         compopt -o filenames 2>/dev/null || true
         return
@@ -87,7 +87,7 @@ _glovebox() {
     --speculation) options='default guarded' ;;
     --runner) options='process memory' ;;
     --color) options='auto always never' ;;
-    --total-memory | --total-cpu | --worker-uid | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    --total-memory | --total-cpu | --worker-uid | --http | --path | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
     *)
         case $command in
         run)
@@ -120,7 +120,8 @@ _glovebox() {
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
-            options="--data --examples --show --preload --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            options="--data --examples --show --preload --config --http --path --token-file
+                --behind-proxy --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

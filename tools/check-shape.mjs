@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 99343,
-  'lines in src/mcp': 31538,
+  'lines in src': 102355,
+  'lines in src/mcp': 34502,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 72692,
-  'files in src': 350,
-  'headers in src': 68,
+  'lines in tests and node/test': 73265,
+  'files in src': 360,
+  'headers in src': 69,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

@@ -10,6 +10,7 @@
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
 #include "mcp/data/data.h"
+#include "mcp/http/http.h"
 #include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
 
@@ -145,6 +146,7 @@ typedef struct mcp_args {
     const char *config;
     const char *security_log;
     gbx_policy_args policy;
+    gbx_http_options http;
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -191,6 +193,21 @@ static const gbx_opt served_rows[] = {
     {0},
 };
 
+static const gbx_opt http_rows[] = {
+    GBX_ROW_TEXT(gbx_http_options, address, "http", "[ADDR:]PORT",
+                 "serve over Streamable HTTP at this address instead of standard input "
+                 "and output; ADDR is 127.0.0.1 unless given, PORT 0 any free one"),
+    GBX_ROW_TEXT(gbx_http_options, path, "path", "PATH",
+                 "serve at this path (default: /mcp)"),
+    GBX_ROW_TEXT(
+        gbx_http_options, token_file, "token-file", "FILE",
+        "serve only requests with the token in FILE, as Authorization: Bearer"),
+    GBX_ROW_FLAG(gbx_http_options, is_behind_proxy, "behind-proxy",
+                 "a proxy with TLS is in front: any Host is accepted, and ADDR may be "
+                 "reached by other machines; needs --token-file"),
+    {0},
+};
+
 static const gbx_opt output_rows[] = {
     GBX_ROW_TEXT(
         mcp_args, security_log, "security-log", "FILE",
@@ -201,6 +218,7 @@ static const gbx_opt output_rows[] = {
 
 static const gbx_opt_group groups[] = {
     {"What is served", served_rows, 0},
+    {"HTTP", http_rows, offsetof(mcp_args, http)},
     {"Policy", gbx_policy_rows, offsetof(mcp_args, policy)},
     {"Limits", gbx_limit_rows, offsetof(gbx_common_args, options)},
     {"Engine", gbx_engine_rows, offsetof(gbx_common_args, options)},
@@ -495,6 +513,29 @@ static int serve(mcp_args *args)
     return look_at_the_log(&s, status, gbx_security_log_close);
 }
 
+/* Returns for the front when it has ended, and for each child that it has started. */
+static int serve_http(mcp_args *args)
+{
+    gbx_trouble trouble = {0};
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_status status;
+    int spawner = -1;
+
+    args->http.trust = args->policy.trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
+    if (args->http.path == NULL)
+        args->http.path = "/mcp";
+    if (gbx_http_check(&args->http, &trouble.err) != GBX_OK)
+        return gbx_command_misuse(&gbx_command_mcp, false, trouble.err.message);
+    status = gbx_spawner_start(&spawner, &trouble.err);
+    if (status == GBX_OK && spawner < 0)
+        return serve(args);
+    if (!gbx_trouble_host(&trouble, status) ||
+        !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
+        !gbx_trouble_host(&trouble, gbx_http_serve(&args->http, spawner, &trouble.err)))
+        gbx_trouble_print(&err, &trouble);
+    return trouble.exit;
+}
+
 /* The name of a limit option that is set, or NULL. */
 static const char *given_limit(const gbx_limits *limits)
 {
@@ -521,8 +562,14 @@ static int idle_limit(const char *name)
 static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
+    bool is_http = args->http.address != NULL;
 
-    if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
+    if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
+                     args->http.is_behind_proxy))
+        return gbx_command_misuse(
+            &gbx_command_mcp, false,
+            "'--path', '--token-file' and '--behind-proxy' are about --http");
+    if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");
     if (args->data.count == 0 && args->config == NULL)
@@ -535,17 +582,18 @@ static int mcp_main(void *parsed)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    return serve(args);
+    return is_http ? serve_http(args) : serve(args);
 }
 
 const gbx_command gbx_command_mcp = {
     .name = "mcp",
-    .summary = "serve the Model Context Protocol on standard input and output",
+    .summary = "serve the Model Context Protocol",
     .usage = "mcp [--data NAME=FILE]... [--config FILE] [options]",
     .description =
         "Serves models: one JSON-RPC message a line on standard input and output, in\n"
         "2026-07-28 as in the versions from 2024-11-05 on. Nothing else is ever written\n"
-        "to standard output. It ends with its input, or by SIGTERM, within a second.",
+        "to standard output. It ends with its input, or by SIGTERM, within a second. With\n"
+        "--http it listens at an address instead.",
     .examples =
         "claude mcp add orders -- glovebox mcp --data orders=\"$PWD/orders.csv\"\n"
         "claude mcp add servers -- glovebox mcp --config \"$PWD/servers.json\"",

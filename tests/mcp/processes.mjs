@@ -18,7 +18,7 @@ export const isAlive = (pid) => {
 };
 
 /** The children of all threads of a process: to read those is cheap, where /proc as a whole is not. */
-function children(pid) {
+export function children(pid) {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number));

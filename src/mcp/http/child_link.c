@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* child_link - a child that is asked to end is remembered until it has: it still counts,
+ * so clients that come and go cannot make any number of processes. */
+#include "mcp/http/http.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Children at a time. */
+#define CHILDREN_MAX 64
+
+/* A child answers with at most 64 MiB; longer lines are not its own. */
+#define LINE_MAX_BYTES GBX_MIB(65)
+/* May wait for a child to read; it reads until its own limits are reached. */
+#define INPUT_MAX GBX_MIB(66)
+
+/* It ends by itself in less. */
+#define END_MS 3000
+
+struct gbx_child_link {
+    LIST_ENTRY(gbx_child_link) entry;
+    gbx_child_set *owner;
+    gbx_child_hooks hooks; /* zeroed: it is asked to end */
+    struct bufferevent *bev;
+    gbx_mcp_line_reader lines;
+    bool is_freed;
+    bool is_feeding; /* hooks are being called */
+};
+
+static void drop_link(gbx_child_link *child)
+{
+    LIST_REMOVE(child, entry);
+    child->owner->count--;
+    bufferevent_free(child->bev);
+    gbx_mcp_line_reader_cleanup(&child->lines);
+    free(child);
+}
+
+/* The child is gone, or has sent what no child sends. */
+static void report_end(gbx_child_link *child)
+{
+    gbx_child_hooks hooks = child->hooks;
+
+    child->hooks = (gbx_child_hooks){0};
+    (void)bufferevent_disable(child->bev, EV_READ);
+    if (child->is_freed)
+        drop_link(child);
+    else
+        hooks.ended(hooks.user);
+}
+
+static void feed_lines(gbx_child_link *child, const char *data, size_t len)
+{
+    gbx_mcp_line_kind kind;
+    const char *line;
+    size_t n;
+
+    gbx_mcp_line_reader_feed(&child->lines, data, len);
+    while ((kind = gbx_mcp_line_reader_next(&child->lines, &line, &n)) !=
+           GBX_MCP_LINE_NONE) {
+        if (child->is_freed)
+            continue;
+        if (kind == GBX_MCP_LINE)
+            child->hooks.line(child->hooks.user, line, n);
+        else
+            gbx_mcp_warn("a server process has sent too long a line");
+    }
+}
+
+static void on_input(struct bufferevent *bev, void *arg)
+{
+    struct evbuffer *input = bufferevent_get_input(bev);
+    gbx_child_link *child = arg;
+    char chunk[16384];
+    int n;
+
+    child->is_feeding = true;
+    while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
+        if (!child->is_freed)
+            feed_lines(child, chunk, (size_t)n);
+    child->is_feeding = false;
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+    gbx_child_link *child = arg;
+
+    (void)bev;
+    (void)what;
+    if (child->hooks.ended != NULL || child->is_freed)
+        report_end(child);
+}
+
+gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks)
+{
+    gbx_child_link *child;
+    int fd;
+
+    if (children->count >= CHILDREN_MAX) {
+        errno = EAGAIN;
+        return NULL;
+    }
+    if (!gbx_spawner_fork(children->spawner, &fd))
+        return NULL;
+    child = gbx_need(calloc(1, sizeof *child));
+    child->owner = children;
+    child->hooks = *hooks;
+    gbx_mcp_line_reader_init(&child->lines, LINE_MAX_BYTES);
+    child->bev = gbx_need(bufferevent_socket_new(gbx_mcp_loop_base(children->loop), fd,
+                                                 BEV_OPT_CLOSE_ON_FREE));
+    bufferevent_setcb(child->bev, on_input, NULL, on_event, child);
+    (void)bufferevent_enable(child->bev, EV_READ | EV_WRITE);
+    LIST_INSERT_HEAD(&children->links, child, entry);
+    children->count++;
+    return child;
+}
+
+bool gbx_child_send(gbx_child_link *child, const void *line, size_t len)
+{
+    struct evbuffer *output = bufferevent_get_output(child->bev);
+
+    return evbuffer_get_length(output) + len < INPUT_MAX &&
+           evbuffer_add(output, line, len) == 0 && evbuffer_add(output, "\n", 1) == 0;
+}
+
+void gbx_child_free(gbx_child_link *child)
+{
+    const struct timeval limit = {.tv_sec = END_MS / 1000};
+
+    if (child == NULL)
+        return;
+    child->is_freed = true;
+    if (child->hooks.ended == NULL && !child->is_feeding) { /* it has ended */
+        drop_link(child);
+        return;
+    }
+    child->hooks = (gbx_child_hooks){0};
+    (void)shutdown(bufferevent_getfd(child->bev), SHUT_WR);
+    bufferevent_set_timeouts(child->bev, &limit, NULL);
+    (void)bufferevent_enable(child->bev, EV_READ);
+    (void)bufferevent_disable(child->bev, EV_WRITE);
+}
+
+void gbx_child_set_drop(gbx_child_set *children)
+{
+    while (!LIST_EMPTY(&children->links))
+        drop_link(LIST_FIRST(&children->links));
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * front - which request goes to which session, and the life of the whole.
+ *
+ * The one child of 2026-07-28 is started before the first request: if the server cannot
+ * start, this is noticed at once, and its own error tells why.
+ */
+#include "mcp/http/http.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BACKLOG 128
+
+/* A session that nobody has used for so long, and from which nobody listens, ends; if
+ * there is no place for another one, sooner. */
+#define IDLE_NS  (INT64_C(30) * 60 * 1000 * GBX_NS_PER_MS)
+#define SPARE_NS (60000 * GBX_NS_PER_MS)
+#define SWEEP_MS 5000
+
+/* At the end: for running requests, for children, and between two looks. */
+#define GRACE_MS    1000
+#define CHILDREN_MS 2000
+#define CHECK_MS    10
+
+#define RETRY_LATER "Retry-After: 5\r\n"
+#define NO_ID       ((gbx_view){0})
+
+typedef enum front_phase { STARTING, SERVING, DRAINING, ENDING } front_phase;
+
+typedef struct front {
+    const gbx_http_options *options;
+    gbx_mcp_loop *loop;
+    gbx_http_guard guard;
+    int listener;
+    gbx_http_server *server;
+    gbx_child_set children;
+    gbx_http_session *modern; /* or NULL */
+    LIST_HEAD(, gbx_http_session) sessions;
+    struct event *spawner_gone;
+    struct event *signals[3];
+    int signal_count;
+    gbx_mcp_timer sweep;
+    gbx_mcp_timer end;
+    gbx_mcp_timer check;
+    front_phase phase;
+    gbx_error *err;
+    gbx_status status;
+} front;
+
+/* ---- sessions ------------------------------------------------------------------ */
+
+static void end_session(front *f, gbx_http_session *s)
+{
+    if (s == f->modern)
+        f->modern = NULL;
+    else
+        LIST_REMOVE(s, entry);
+    gbx_http_session_free(s);
+}
+
+static void fail_start(front *f)
+{
+    errno = 0; /* the child has given the reason */
+    f->status = gbx_fail(f->err, GBX_E_OS, "the server cannot start");
+    gbx_mcp_loop_stop(f->loop, 0);
+}
+
+static void on_session_ended(void *user, gbx_http_session *s)
+{
+    front *f = user;
+
+    if (f->phase == SERVING)
+        gbx_mcp_warn("the process of %s has ended",
+                     s->is_modern ? "2026-07-28" : "a session");
+    end_session(f, s);
+    if (f->phase == STARTING)
+        fail_start(f);
+}
+
+static void on_ready(void *user)
+{
+    front *f = user;
+
+    f->phase = SERVING;
+    gbx_http_server_accept(f->server);
+    gbx_mcp_timer_set(&f->sweep, SWEEP_MS);
+    gbx_mcp_warn("listening on http://%s:%u%s", f->guard.host, f->guard.port,
+                 f->options->path);
+}
+
+static gbx_http_session *new_session(front *f, bool is_modern)
+{
+    gbx_http_session *s = gbx_http_session_new(&f->children, is_modern);
+
+    if (s == NULL)
+        return NULL;
+    s->user = f;
+    s->ended = on_session_ended;
+    s->ready = on_ready;
+    if (is_modern)
+        f->modern = s;
+    else
+        LIST_INSERT_HEAD(&f->sessions, s, entry);
+    return s;
+}
+
+static bool is_idle(const gbx_http_session *s, int64_t for_ns)
+{
+    return !gbx_http_session_is_busy(s) && !gbx_streams_is_used(&s->streams) &&
+           gbx_clock_now_ns() - s->used_ns >= for_ns;
+}
+
+/* End the session that was idle longest, if it was for a minute. Its place is free when its
+ * child has ended, which is soon. */
+static void make_place(front *f)
+{
+    gbx_http_session *oldest = NULL;
+    gbx_http_session *s;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    if (is_idle(s, SPARE_NS) && (oldest == NULL || s->used_ns < oldest->used_ns))
+        oldest = s;
+    if (oldest != NULL)
+        end_session(f, oldest);
+}
+
+static gbx_http_session *find_session(front *f, const char *id)
+{
+    gbx_http_session *s;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    if (strcmp(s->id, id) == 0)
+        return s;
+    return NULL;
+}
+
+static void on_sweep(void *user)
+{
+    front *f = user;
+    int64_t now_ns = gbx_clock_now_ns();
+    gbx_http_session *next;
+    gbx_http_session *s;
+
+    gbx_mcp_timer_set(&f->sweep, SWEEP_MS);
+    for (s = LIST_FIRST(&f->sessions); s != NULL; s = next) {
+        next = LIST_NEXT(s, entry);
+        gbx_streams_beat(&s->streams, now_ns);
+        if (is_idle(s, IDLE_NS))
+            end_session(f, s);
+    }
+    if (f->modern == NULL)
+        return;
+    gbx_streams_beat(&f->modern->streams, now_ns);
+    if (is_idle(f->modern, IDLE_NS))
+        end_session(f, f->modern);
+}
+
+/* ---- requests -------------------------------------------------------------------- */
+
+static void refuse(gbx_http_connection *c, int status, const char *fields, gbx_view id,
+                   const char *why)
+{
+    gbx_http_reply_error(c, status, fields, id, GBX_RPC_INVALID_REQUEST, why);
+}
+
+static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *r)
+{
+    const front *f = user;
+
+    return gbx_http_guard_head(&f->guard, c, r);
+}
+
+/* The session that the request names; NULL: it was refused. */
+static gbx_http_session *session_of(front *f, gbx_http_connection *c,
+                                    const gbx_http_request *r, gbx_view id)
+{
+    const char *name = gbx_http_field_of(r, "mcp-session-id");
+    gbx_http_session *s = name != NULL ? find_session(f, name) : NULL;
+
+    if (!gbx_http_check_legacy(c, r))
+        return NULL;
+    if (s == NULL)
+        refuse(c, name == NULL ? 400 : 404, NULL, id,
+               name == NULL ? "Mcp-Session-Id is missing: send 'initialize' first"
+                            : "no session has this id: send 'initialize' again");
+    return s;
+}
+
+static void post_to_new(front *f, gbx_http_connection *c, gbx_span body, gbx_view id,
+                        bool is_modern)
+{
+    gbx_http_session *s =
+        is_modern && f->modern != NULL ? f->modern : new_session(f, is_modern);
+
+    if (s != NULL) {
+        gbx_http_session_post(s, c, (const char *)body.data, body.len);
+        return;
+    }
+    make_place(f);
+    gbx_http_reply_error(c, 503, RETRY_LATER, id, GBX_RPC_INTERNAL_ERROR,
+                         "too many sessions");
+}
+
+static void on_post(front *f, gbx_http_connection *c, const gbx_http_request *r)
+{
+    gbx_span body = {r->body.data, r->body.len};
+    gbx_http_session *s;
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (!gbx_rpc_read(body.len > 0 ? (const char *)body.data : "", body.len, &message,
+                      &fault)) {
+        gbx_http_reply_error(c, 400, NULL, fault.id, fault.code, fault.message);
+    } else if (gbx_http_is_modern(r, &message)) {
+        if (gbx_http_check_modern(c, r, &message))
+            post_to_new(f, c, body, message.id, true);
+    } else if (message.kind == GBX_RPC_REQUEST &&
+               strcmp(message.method, "initialize") == 0) {
+        if (gbx_http_check_legacy(c, r))
+            post_to_new(f, c, body, message.id, false);
+    } else {
+        s = session_of(f, c, r, message.id);
+        if (s != NULL)
+            gbx_http_session_post(s, c, (const char *)body.data, body.len);
+    }
+}
+
+static void on_request(void *user, gbx_http_connection *c, const gbx_http_request *r)
+{
+    front *f = user;
+    gbx_http_session *s;
+
+    if (f->phase != SERVING) {
+        refuse(c, 503, RETRY_LATER, NO_ID, "the server is ending");
+    } else if (strcmp(r->method, "POST") == 0) {
+        on_post(f, c, r);
+    } else if (gbx_http_is_modern(r, NULL)) {
+        refuse(c, 405, "Allow: POST\r\n", NO_ID, "2026-07-28 has POST alone");
+    } else if ((s = session_of(f, c, r, NO_ID)) == NULL) {
+        return;
+    } else if (strcmp(r->method, "GET") == 0) {
+        gbx_http_session_listen(s, c, gbx_http_field_of(r, "last-event-id"));
+    } else {
+        gbx_http_reply(c, 200, NULL, NULL, NULL, 0);
+        end_session(f, s);
+    }
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
+
+static bool is_busy(const front *f)
+{
+    const gbx_http_session *s;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    if (gbx_http_session_is_busy(s))
+        return true;
+    return f->modern != NULL && gbx_http_session_is_busy(f->modern);
+}
+
+static void begin_ending(front *f)
+{
+    f->phase = ENDING;
+    while (!LIST_EMPTY(&f->sessions))
+        end_session(f, LIST_FIRST(&f->sessions));
+    if (f->modern != NULL)
+        end_session(f, f->modern);
+    gbx_mcp_timer_set(&f->end, CHILDREN_MS);
+}
+
+static void on_check(void *user)
+{
+    front *f = user;
+
+    if (f->phase == DRAINING && !is_busy(f))
+        begin_ending(f);
+    if (f->phase == ENDING && f->children.count == 0)
+        gbx_mcp_loop_stop(f->loop, 0);
+    else
+        gbx_mcp_timer_set(&f->check, CHECK_MS);
+}
+
+static void on_end(void *user)
+{
+    front *f = user;
+
+    if (f->phase == ENDING)
+        gbx_mcp_loop_stop(f->loop, 0); /* the kernel ends what is left with us */
+    else
+        begin_ending(f);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+    front *f = arg;
+
+    (void)what;
+    if (++f->signal_count > 1)
+        _exit(128 + (int)number);
+    if (f->phase == STARTING) {
+        gbx_mcp_loop_stop(f->loop, 0);
+        return;
+    }
+    gbx_http_server_stop_accepting(f->server);
+    f->phase = DRAINING;
+    gbx_mcp_timer_set(&f->end, GRACE_MS);
+    gbx_mcp_timer_fire(&f->check);
+}
+
+static void on_spawner_gone(evutil_socket_t fd, short what, void *arg)
+{
+    front *f = arg;
+
+    (void)fd;
+    (void)what;
+    if (f->phase == ENDING)
+        return;
+    f->status = gbx_fail(f->err, GBX_E_OS, "the process that starts others has ended");
+    gbx_mcp_loop_stop(f->loop, 0);
+}
+
+/* ---- the beginning ------------------------------------------------------------------ */
+
+static void name_address(gbx_http_guard *guard, const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+    char text[INET6_ADDRSTRLEN] = "";
+    bool is_v6 = address->ss_family == AF_INET6;
+
+    (void)inet_ntop(address->ss_family,
+                    is_v6 ? (const void *)&v6->sin6_addr : (const void *)&v4->sin_addr,
+                    text, sizeof text);
+    (void)snprintf(guard->host, sizeof guard->host, is_v6 ? "[%s]" : "%s", text);
+    guard->port = ntohs(is_v6 ? v6->sin6_port : v4->sin_port);
+}
+
+static gbx_status open_listener(front *f)
+{
+    static const int on = 1;
+    struct sockaddr_storage address;
+    socklen_t len = 0;
+    bool is_loopback;
+
+    (void)gbx_http_address(f->options->address, &address, &len, &is_loopback);
+    f->listener =
+        socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (f->listener < 0 ||
+        setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        bind(f->listener, (const struct sockaddr *)&address, len) < 0 ||
+        listen(f->listener, BACKLOG) < 0 ||
+        getsockname(f->listener, (struct sockaddr *)&address, &len) < 0)
+        return gbx_fail(f->err, GBX_E_OS, "cannot listen on '%s': %s",
+                        f->options->address, strerror(errno));
+    name_address(&f->guard, &address);
+    return GBX_OK;
+}
+
+static void make_events(front *f)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct event_base *base = gbx_mcp_loop_base(f->loop);
+
+    gbx_mcp_timer_init(&f->sweep, f->loop, on_sweep, f);
+    gbx_mcp_timer_init(&f->end, f->loop, on_end, f);
+    gbx_mcp_timer_init(&f->check, f->loop, on_check, f);
+    f->spawner_gone =
+        gbx_need(event_new(base, f->children.spawner, EV_READ, on_spawner_gone, f));
+    (void)event_add(f->spawner_gone, NULL);
+    for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
+        f->signals[i] =
+            gbx_need(event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, f));
+        (void)event_add(f->signals[i], NULL);
+    }
+}
+
+static void cleanup(front *f)
+{
+    while (!LIST_EMPTY(&f->sessions))
+        end_session(f, LIST_FIRST(&f->sessions));
+    if (f->modern != NULL)
+        end_session(f, f->modern);
+    gbx_http_server_free(f->server);
+    gbx_child_set_drop(&f->children);
+    gbx_fd_close(&f->listener);
+    for (size_t i = 0; i < GBX_COUNTOF(f->signals); i++)
+        event_free(f->signals[i]);
+    event_free(f->spawner_gone);
+    gbx_mcp_timer_cleanup(&f->sweep);
+    gbx_mcp_timer_cleanup(&f->end);
+    gbx_mcp_timer_cleanup(&f->check);
+    gbx_mcp_loop_free(f->loop);
+    gbx_fd_close(&f->children.spawner);
+}
+
+gbx_status gbx_http_check(const gbx_http_options *o, gbx_error *reterr)
+{
+    struct sockaddr_storage address;
+    bool is_loopback;
+    socklen_t len;
+
+    if (!gbx_http_address(o->address, &address, &len, &is_loopback))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'--http' needs PORT or ADDR:PORT, and ADDR in digits");
+    if (o->path[0] != '/' || strpbrk(o->path, " ?#") != NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "'--path' must begin with '/'");
+    if (o->is_behind_proxy && o->token_file == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "'--behind-proxy' needs '--token-file'");
+    if (!is_loopback && !o->is_behind_proxy)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "other machines reach this address: put a proxy with TLS in "
+                        "front, and give '--behind-proxy' and '--token-file'");
+    return GBX_OK;
+}
+
+gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
+                          gbx_error *reterr)
+{
+    front f = {.options = options,
+               .listener = -1,
+               .children = {.spawner = spawner},
+               .guard = {.options = options},
+               .err = reterr};
+    const gbx_http_hooks hooks = {.user = &f, .head = on_head, .request = on_request};
+
+    f.loop = f.children.loop = gbx_mcp_loop_new();
+    if (f.loop == NULL)
+        return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
+                        strerror(errno));
+    make_events(&f);
+    f.status = open_listener(&f);
+    if (f.status == GBX_OK && new_session(&f, true) == NULL)
+        fail_start(&f);
+    if (f.status == GBX_OK) {
+        f.server = gbx_http_server_new(f.loop, gbx_fd_take(&f.listener), &hooks);
+        gbx_http_session_probe(f.modern);
+        (void)gbx_mcp_loop_run(f.loop);
+    }
+    cleanup(&f);
+    return f.status;
+}

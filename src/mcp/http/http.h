@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http - the MCP server at an address: Streamable HTTP, in both eras.
+ *
+ * Three kinds of processes. The front listens, and moves messages between connections and
+ * children; it runs no engine and reads no data. A child is the ordinary server on
+ * standard input and output, for one client. The spawner forks children; it is forked
+ * before the first client is seen, so its memory holds no client's data. Children and
+ * spawner die with the front.
+ *
+ * In the older eras each session has a child. In 2026-07-28 all requests share one, since
+ * all of them have the same identity: whoever may send requests at all.
+ *
+ * A connection carries one request. So where a request ends cannot be disputed with a
+ * proxy, and what follows it is never read as another. Everything here runs on the loop's
+ * thread.
+ */
+#ifndef GBX_MCP_HTTP_HTTP_H
+#define GBX_MCP_HTTP_HTTP_H
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/json_view.h"
+#include "base/sha256.h"
+#include "mcp/rpc/rpc.h"
+#include "policy/policy.h"
+
+#include <sys/queue.h>
+#include <sys/socket.h>
+
+/* ---- front.c --------------------------------------------------------------- */
+
+typedef struct gbx_http_options {
+    const char *address;    /* "[ADDR:]PORT" */
+    const char *path;       /* "/mcp" */
+    const char *token_file; /* for "Authorization: Bearer"; NULL: anybody may ask */
+    gbx_trust trust;        /* in that file */
+    bool is_behind_proxy;
+    uint8_t token[GBX_SHA256_SIZE]; /* its hash, once the file is read */
+} gbx_http_options;
+
+/* Are the options complete and consistent? GBX_E_USAGE says what is not. */
+gbx_status gbx_http_check(const gbx_http_options *options, gbx_error *reterr);
+
+/* Read the token's file, if there is one. */
+gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr);
+
+/* Serve until a signal asks us to go; spawner is moved in. */
+gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
+                          gbx_error *reterr);
+
+/* ---- spawner.c --------------------------------------------------------------- */
+
+/*
+ * Fork the spawner; call it before any other thread, and before anything secret is read.
+ * It returns in two kinds of processes. In the front *ret_socket is the spawner's socket.
+ * In each child, later, it is -1: standard input and output are its client.
+ */
+gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr);
+
+/* Ask for a child: *ret_fd is the other end of its input and output. False with errno. */
+bool gbx_spawner_fork(int spawner, int *ret_fd);
+
+/* ---- http_request.c ---------------------------------------------------------- */
+
+/*
+ * HTTP/1.1 requests, read strictly; no I/O inside.
+ *
+ * Anything that two readers could understand differently is refused: a line end without
+ * its carriage return, white space before a colon, a folded or doubled field, two
+ * lengths, a length with a sign, extensions of chunks, trailers.
+ */
+
+#define GBX_HTTP_HEAD_MAX   GBX_KIB(16)
+#define GBX_HTTP_FIELDS_MAX 64
+#define GBX_HTTP_BODY_MAX   GBX_MIB(16)
+
+typedef struct gbx_http_field {
+    char *name;
+    char *value; /* without white space around it */
+} gbx_http_field;
+
+typedef enum gbx_http_part {
+    GBX_HTTP_IN_HEAD,
+    GBX_HTTP_IN_BODY, /* the head is complete */
+    GBX_HTTP_COMPLETE,
+} gbx_http_part;
+
+typedef struct gbx_http_request {
+    gbx_buf head;
+    char *method;
+    char *path; /* without the query */
+    gbx_http_field fields[GBX_HTTP_FIELDS_MAX];
+    size_t field_count;
+    gbx_http_part part;
+    bool is_chunked;
+    size_t left; /* of the body, or of the chunk */
+    int chunk;   /* state of the chunked body */
+    gbx_buf body;
+    size_t digits; /* of a chunk's size */
+} gbx_http_request;
+
+void gbx_http_request_init(gbx_http_request *request);
+void gbx_http_request_cleanup(gbx_http_request *request);
+
+/* Read the next bytes of the head or the body, up to its end; *used is how many. Returns
+ * 0, or the status to refuse the request with. */
+int gbx_http_request_feed(gbx_http_request *request, const char *data, size_t len,
+                          size_t *used);
+
+/* The value of a field, or NULL. */
+const char *gbx_http_field_of(const gbx_http_request *request, const char *name);
+
+/* Does a list of media ranges, as in Accept, contain a type ("text/event-stream")? */
+bool gbx_http_accepts(const char *list, const char *type);
+
+/* ---- http_connection.c --------------------------------------------------------- */
+
+/* Connections, from accept() to the last byte. Who does not send or does not read is
+ * closed after a while. */
+
+typedef struct gbx_http_server gbx_http_server;
+typedef struct gbx_http_connection gbx_http_connection;
+
+typedef struct gbx_http_hooks {
+    void *user;
+    /* The head is complete. 0: go on; else it was refused and answered. */
+    bool (*head)(void *user, gbx_http_connection *c, const gbx_http_request *request);
+    /* The request is complete. It must be answered, now or later. */
+    void (*request)(void *user, gbx_http_connection *c,
+                    const gbx_http_request *request);
+} gbx_http_hooks;
+
+/* listener is moved in, and listens. Nothing is accepted yet. */
+gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
+                                     const gbx_http_hooks *hooks);
+void gbx_http_server_accept(gbx_http_server *server);
+void gbx_http_server_stop_accepting(gbx_http_server *server);
+/* Closes every connection. NULL is ignored. */
+void gbx_http_server_free(gbx_http_server *server);
+
+/* gone is called once, if the connection ends before its answer does; the connection may
+ * not be used any more. NULL: nothing is called. */
+void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *user);
+
+/* Answer, and end. fields: further header fields, each with its line end, or NULL. body is
+ * copied. */
+void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
+                    const char *type, const void *body, size_t len);
+/* The same with a JSON-RPC error. */
+void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields,
+                          gbx_view id, int code, const char *message);
+/* Answer with a stream of events. */
+void gbx_http_begin_events(gbx_http_connection *c, const char *fields);
+/* Append to the stream. */
+void gbx_http_put(gbx_http_connection *c, const void *data, size_t len);
+/* End the stream when everything is sent. */
+void gbx_http_end(gbx_http_connection *c);
+/* Bytes that wait for the client to read. */
+size_t gbx_http_waiting(const gbx_http_connection *c);
+
+/* ---- child_link.c ------------------------------------------------------------- */
+
+/* Lines to and from a child. */
+
+typedef struct gbx_child_link gbx_child_link;
+
+typedef struct gbx_child_hooks {
+    void *user;
+    void (*line)(void *user, const char *line, size_t len);
+    /* It has ended by itself. The last call; free the link in it or later. */
+    void (*ended)(void *user);
+} gbx_child_hooks;
+
+/* All links that are not gone yet, also those that are freed and wait for the child's
+ * end. */
+typedef struct gbx_child_set {
+    gbx_mcp_loop *loop;
+    int spawner;
+    size_t count;
+    LIST_HEAD(, gbx_child_link) links;
+} gbx_child_set;
+
+/* NULL with errno; EAGAIN: there are too many. */
+gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks);
+/* One message, without its newline. False: too much waits already. */
+bool gbx_child_send(gbx_child_link *child, const void *line, size_t len);
+/* Let the child end. No hook is called any more. NULL is ignored. */
+void gbx_child_free(gbx_child_link *child);
+/* Drop all links at once. */
+void gbx_child_set_drop(gbx_child_set *children);
+
+/* ---- message_ids.c -------------------------------------------------------------- */
+
+/*
+ * Ids of requests and progress tokens. Two clients of one child may choose the same ones,
+ * so the front replaces them by numbers of its own, in the text.
+ *
+ * All of it looks at values as the server does, by json_view. A member that could be read
+ * in two ways is refused.
+ */
+
+typedef struct gbx_message_cut {
+    gbx_view old; /* in the text */
+    gbx_view fresh;
+} gbx_message_cut;
+
+/* Append text with each cut replaced. */
+bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
+                        const gbx_message_cut *cuts, size_t count);
+
+/* Is each of these names there at most once? */
+bool gbx_message_is_once(gbx_view object, const char *const *names, size_t count);
+
+/* What a message of a child refers to; no values if it has none. */
+typedef struct gbx_message_refs {
+    gbx_view id;           /* of an answer */
+    gbx_view token;        /* of progress */
+    gbx_view subscription; /* in the _meta of params or of a result */
+} gbx_message_refs;
+void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret);
+
+#define GBX_MCP_META_PREFIX "io.modelcontextprotocol/"
+
+/* ---- request_checks.c ------------------------------------------------------------ */
+
+/* What the front asks of a request before a child sees it. */
+
+typedef struct gbx_http_guard {
+    uint16_t port;
+    char host[64]; /* the address as in a Host field: "127.0.0.1", "[::1]" */
+    const gbx_http_options *options;
+} gbx_http_guard;
+
+/* Parse "[ADDR:]PORT". False: it is neither. */
+bool gbx_http_address(const char *text, struct sockaddr_storage *ret,
+                      socklen_t *ret_len, bool *ret_is_loopback);
+
+/* Path, Host, Origin, token, method, and types. True: go on; else it was answered. */
+bool gbx_http_guard_head(const gbx_http_guard *guard, gbx_http_connection *c,
+                         const gbx_http_request *request);
+
+/* Does the request belong to 2026-07-28? message: NULL for GET and DELETE. */
+bool gbx_http_is_modern(const gbx_http_request *request,
+                        const gbx_rpc_message *message);
+/* Do header fields and _meta of 2026-07-28 agree? True: go on; else it was answered. */
+bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *request,
+                           const gbx_rpc_message *message);
+/* Is the version in the header, if any, a legacy one? */
+bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *request);
+
+/* ---- session_streams.c ------------------------------------------------------------ */
+
+/*
+ * The streams of a session: one for each POST with requests, and one for messages that
+ * belong to none. In the older eras a stream outlives its connection: its last events are
+ * kept, and a client that returns with the id of the last that it has got receives the
+ * rest.
+ */
+
+/* Kept for a session, in all streams together. */
+#define GBX_STREAM_EVENTS_MAX 512
+#define GBX_STREAM_BYTES_MAX  GBX_MIB(4)
+#define GBX_STREAMS_KEPT      32
+
+typedef struct gbx_stream_event {
+    TAILQ_ENTRY(gbx_stream_event) entry;
+    uint64_t number; /* in its stream, from 1 */
+    size_t len;
+    char text[];
+} gbx_stream_event;
+
+typedef struct gbx_stream {
+    TAILQ_ENTRY(gbx_stream) entry; /* oldest first */
+    struct gbx_streams *owner;
+    uint64_t number;
+    gbx_http_connection *connection; /* or NULL */
+    bool has_begun;                  /* as a stream of events */
+    size_t open;                     /* requests without an answer */
+    uint64_t last;                   /* event */
+    uint64_t sent;                   /* last event that went to some connection */
+    int64_t since_ns;                /* last sign of life */
+    TAILQ_HEAD(, gbx_stream_event) events;
+} gbx_stream;
+
+typedef struct gbx_streams {
+    TAILQ_HEAD(gbx_stream_list, gbx_stream) all;
+    bool keeps;         /* events, after they were sent */
+    bool primes;        /* clients know events without data */
+    const char *fields; /* further header fields of answers, or NULL */
+    uint64_t last;      /* number of a stream */
+    size_t count;
+    size_t event_count;
+    size_t bytes;
+    void *user;
+    /* The connection of a stream with open requests is gone. May be NULL. */
+    void (*gone)(void *user, gbx_stream *stream);
+} gbx_streams;
+
+void gbx_streams_init(gbx_streams *streams);
+void gbx_streams_cleanup(gbx_streams *streams);
+
+gbx_stream *gbx_stream_new(gbx_streams *streams, gbx_http_connection *c);
+/* The newest with a connection and open requests, or NULL. */
+gbx_stream *gbx_streams_newest(gbx_streams *streams);
+/* Send a message as an event. */
+void gbx_stream_put(gbx_stream *stream, const char *message, size_t len);
+/* Send the answer to one of its open requests; status is for an answer that is all. */
+void gbx_stream_answer(gbx_stream *stream, int status, const char *message, size_t len);
+/* Give the stream another connection, which gets the events after `after`. */
+void gbx_stream_attach(gbx_stream *stream, gbx_http_connection *c, uint64_t after);
+/* Find the stream and the event of a Last-Event-ID; NULL: none. */
+gbx_stream *gbx_streams_find(gbx_streams *streams, const char *event_id,
+                             uint64_t *ret_after);
+/* Send a sign of life to clients that have heard nothing for long. */
+void gbx_streams_beat(gbx_streams *streams, int64_t now_ns);
+/* Is there a connection? */
+bool gbx_streams_is_used(const gbx_streams *streams);
+
+/* ---- http_session.c ----------------------------------------------------------------- */
+
+/* A child, and what waits for it: one client of the older eras, or all requests of
+ * 2026-07-28. */
+
+typedef struct gbx_http_pending {
+    LIST_ENTRY(gbx_http_pending) entry; /* newest first */
+    gbx_stream *stream;                 /* or NULL: nobody waits */
+    int64_t number;                     /* modern: its id for the child */
+    char *id;                           /* as the client wrote it */
+    size_t id_len;
+    char *token; /* or NULL */
+    size_t token_len;
+    bool is_initialize;
+} gbx_http_pending;
+
+#define GBX_HTTP_SESSION_ID_SIZE 33
+
+typedef struct gbx_http_session {
+    LIST_ENTRY(gbx_http_session) entry;
+    char id[GBX_HTTP_SESSION_ID_SIZE]; /* "": the modern one */
+    char fields[80];                   /* header fields that name it */
+    gbx_child_link *child;
+    bool is_modern;
+    bool takes_batches; /* 2025-03-26 */
+    int64_t last_number;
+    int64_t used_ns;
+    gbx_streams streams;
+    gbx_stream *own; /* for messages that belong to no request; legacy */
+    LIST_HEAD(, gbx_http_pending) pending;
+    size_t pending_count;
+    void *user;
+    /* The child has ended by itself, or refused to begin. Free the session in it. */
+    void (*ended)(void *user, struct gbx_http_session *session);
+    /* The probe was answered. */
+    void (*ready)(void *user);
+} gbx_http_session;
+
+/* NULL with errno. */
+gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern);
+/* Lets its child end, and closes its connections. NULL is ignored. */
+void gbx_http_session_free(gbx_http_session *session);
+
+/* A message that passed the checks. text is the whole body. */
+void gbx_http_session_post(gbx_http_session *session, gbx_http_connection *c,
+                           const char *text, size_t len);
+/* GET: the stream for other messages, or the rest of an interrupted one. */
+void gbx_http_session_listen(gbx_http_session *session, gbx_http_connection *c,
+                             const char *last_event_id);
+/* Ask the child something, so that `ready` is called when it answers. */
+void gbx_http_session_probe(gbx_http_session *session);
+/* Do requests wait for their answers? */
+bool gbx_http_session_is_busy(const gbx_http_session *session);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_connection - one request and one answer.
+ *
+ * The time for a request does not begin anew with each byte, so a client that sends one
+ * byte a second gains nothing. When all places are taken, the connection that has waited
+ * longest without a whole request gives up its own.
+ *
+ * After the answer only our direction is closed at first: if we closed at once while
+ * bytes of the client are unread, the kernel would reset the connection, and the client
+ * might never see the answer.
+ */
+#include "mcp/http/http.h"
+
+#include "base/cleanup.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 512
+
+#define HEAD_MS   10000  /* for the head */
+#define BODY_MS   120000 /* for the body, after it */
+#define STALL_MS  30000  /* for a client to read something of what waits for it */
+#define LINGER_MS 1000   /* for a client to close after the answer */
+#define PAUSE_MS  100    /* before the next accept() when descriptors are out */
+
+/* A client that does not read its events, and gets more, is closed. */
+#define OUTPUT_MAX     GBX_MIB(66)
+#define ALL_OUTPUT_MAX GBX_MIB(256)
+
+typedef enum conn_phase {
+    READING,
+    WAITING, /* for the answer */
+    STREAMING,
+    FLUSHING,  /* the last bytes of the answer */
+    LINGERING, /* for the client to close */
+} conn_phase;
+
+struct gbx_http_connection {
+    TAILQ_ENTRY(gbx_http_connection) entry; /* oldest first */
+    gbx_http_server *server;
+    struct bufferevent *bev;
+    gbx_mcp_timer deadline;
+    gbx_http_request request;
+    conn_phase phase;
+    bool is_half; /* the client sends no more */
+    void (*gone)(void *user);
+    void *gone_user;
+};
+
+struct gbx_http_server {
+    gbx_mcp_loop *loop;
+    gbx_http_hooks hooks;
+    struct evconnlistener *listener;
+    gbx_mcp_timer again;
+    TAILQ_HEAD(, gbx_http_connection) connections;
+    size_t count;
+};
+
+/* ---- the end ------------------------------------------------------------------- */
+
+static void close_connection(gbx_http_connection *c)
+{
+    void (*gone)(void *user) = c->gone;
+
+    c->gone = NULL;
+    TAILQ_REMOVE(&c->server->connections, c, entry);
+    c->server->count--;
+    bufferevent_free(c->bev);
+    gbx_mcp_timer_cleanup(&c->deadline);
+    gbx_http_request_cleanup(&c->request);
+    if (gone != NULL)
+        gone(c->gone_user);
+    free(c);
+}
+
+static void on_deadline(void *user)
+{
+    gbx_http_connection *c = user;
+
+    if (c->phase == READING)
+        gbx_http_reply(c, 408, NULL, NULL, NULL, 0);
+    else
+        close_connection(c);
+}
+
+static void linger(gbx_http_connection *c)
+{
+    c->phase = LINGERING;
+    (void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
+    gbx_mcp_timer_set(&c->deadline, c->is_half ? 0 : LINGER_MS);
+}
+
+/* Everything that was put is written. */
+static void on_written(struct bufferevent *bev, void *arg)
+{
+    gbx_http_connection *c = arg;
+
+    if (c->phase == FLUSHING && evbuffer_get_length(bufferevent_get_output(bev)) == 0)
+        linger(c);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+    gbx_http_connection *c = arg;
+
+    c->is_half = (what & BEV_EVENT_EOF) != 0;
+    if (c->phase == FLUSHING && c->is_half)
+        (void)bufferevent_disable(bev, EV_READ);
+    else
+        close_connection(c);
+}
+
+/* ---- the request --------------------------------------------------------------- */
+
+static const char *reason_of(int status)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } reasons[] = {
+        {200, "OK"},
+        {202, "Accepted"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {408, "Request Timeout"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].text;
+    return "Error";
+}
+
+/* The head is complete and accepted: the client may send the body. */
+static void await_body(gbx_http_connection *c)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    const char *expect = gbx_http_field_of(&c->request, "expect");
+
+    gbx_mcp_timer_set(&c->deadline, BODY_MS);
+    if (expect == NULL)
+        return;
+    if (strcasecmp(expect, "100-continue") != 0)
+        gbx_http_reply(c, 417, NULL, NULL, NULL, 0);
+    else
+        (void)bufferevent_write(c->bev, go_on, sizeof go_on - 1);
+}
+
+/* Bytes of the request. Once it is complete or refused, others are dropped. */
+static void feed_request(gbx_http_connection *c, const char *data, size_t len)
+{
+    const gbx_http_hooks *hooks = &c->server->hooks;
+    size_t used;
+    int status;
+
+    while (c->phase == READING && len > 0) {
+        gbx_http_part part = c->request.part;
+
+        status = gbx_http_request_feed(&c->request, data, len, &used);
+        data += used;
+        len -= used;
+        if (status != 0) {
+            gbx_http_reply(c, status, NULL, NULL, NULL, 0);
+            return;
+        }
+        if (part == GBX_HTTP_IN_HEAD && c->request.part != part) {
+            if (!hooks->head(hooks->user, c, &c->request))
+                return;
+            if (c->request.part == GBX_HTTP_IN_BODY)
+                await_body(c);
+        }
+        if (c->request.part != GBX_HTTP_COMPLETE)
+            continue;
+        c->phase = WAITING;
+        gbx_mcp_timer_clear(&c->deadline);
+        hooks->request(hooks->user, c, &c->request);
+        return;
+    }
+}
+
+/* feed_request() never closes the connection itself: it answers, and that takes another
+ * turn of the loop. */
+static void on_input(struct bufferevent *bev, void *arg)
+{
+    struct evbuffer *input = bufferevent_get_input(bev);
+    gbx_http_connection *c = arg;
+    char chunk[16384];
+    int n;
+
+    while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
+        feed_request(c, chunk, (size_t)n);
+}
+
+/* ---- accepting ----------------------------------------------------------------- */
+
+/* Make room: the oldest connection without a whole request goes. */
+static bool make_room(gbx_http_server *server)
+{
+    gbx_http_connection *c;
+
+    if (server->count < CONNECTIONS_MAX)
+        return true;
+    TAILQ_FOREACH(c, &server->connections, entry)
+    if (c->phase == READING || c->phase == LINGERING) {
+        close_connection(c);
+        return true;
+    }
+    return false;
+}
+
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
+                      struct sockaddr *address, int len, void *arg)
+{
+    static const struct timeval stall = {.tv_sec = STALL_MS / 1000};
+    static const int on = 1;
+    gbx_http_server *server = arg;
+    gbx_http_connection *c;
+
+    (void)listener;
+    (void)address;
+    (void)len;
+    if (!make_room(server)) {
+        (void)close(fd);
+        return;
+    }
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    c = gbx_need(calloc(1, sizeof *c));
+    c->server = server;
+    gbx_http_request_init(&c->request);
+    gbx_mcp_timer_init(&c->deadline, server->loop, on_deadline, c);
+    gbx_mcp_timer_set(&c->deadline, HEAD_MS);
+    c->bev = gbx_need(bufferevent_socket_new(gbx_mcp_loop_base(server->loop), fd,
+                                             BEV_OPT_CLOSE_ON_FREE));
+    bufferevent_setcb(c->bev, on_input, on_written, on_event, c);
+    bufferevent_set_timeouts(c->bev, NULL, &stall);
+    (void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    TAILQ_INSERT_TAIL(&server->connections, c, entry);
+    server->count++;
+}
+
+/* Descriptors or memory are out: accepting at once again would only spin. */
+static void on_accept_error(struct evconnlistener *listener, void *arg)
+{
+    gbx_http_server *server = arg;
+
+    (void)evconnlistener_disable(listener);
+    gbx_mcp_timer_set(&server->again, PAUSE_MS);
+}
+
+static void on_again(void *user)
+{
+    gbx_http_server *server = user;
+
+    if (server->listener != NULL)
+        (void)evconnlistener_enable(server->listener);
+}
+
+gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
+                                     const gbx_http_hooks *hooks)
+{
+    gbx_http_server *server = gbx_need(calloc(1, sizeof *server));
+
+    server->loop = loop;
+    server->hooks = *hooks;
+    TAILQ_INIT(&server->connections);
+    gbx_mcp_timer_init(&server->again, loop, on_again, server);
+    server->listener = gbx_need(evconnlistener_new(
+        gbx_mcp_loop_base(loop), on_accept, server,
+        LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_DISABLED, 0, listener));
+    evconnlistener_set_error_cb(server->listener, on_accept_error);
+    return server;
+}
+
+void gbx_http_server_accept(gbx_http_server *server)
+{
+    (void)evconnlistener_enable(server->listener);
+}
+
+void gbx_http_server_stop_accepting(gbx_http_server *server)
+{
+    if (server->listener != NULL)
+        evconnlistener_free(server->listener);
+    server->listener = NULL;
+}
+
+void gbx_http_server_free(gbx_http_server *server)
+{
+    if (server == NULL)
+        return;
+    gbx_http_server_stop_accepting(server);
+    while (!TAILQ_EMPTY(&server->connections))
+        close_connection(TAILQ_FIRST(&server->connections));
+    gbx_mcp_timer_cleanup(&server->again);
+    free(server);
+}
+
+void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *user)
+{
+    c->gone = gone;
+    c->gone_user = user;
+}
+
+/* ---- the answer ------------------------------------------------------------------ */
+
+/* A long answer has room only while not too much waits for other clients to read it. */
+static bool has_room(const gbx_http_server *server, size_t len)
+{
+    const gbx_http_connection *c;
+    size_t waiting = 0;
+
+    if (len < GBX_KIB(64))
+        return true;
+    TAILQ_FOREACH(c, &server->connections, entry)
+    waiting += gbx_http_waiting(c);
+    return waiting + len <= ALL_OUTPUT_MAX;
+}
+
+/* Everything is put; what the client still sends is dropped. */
+static void flush(gbx_http_connection *c)
+{
+    c->gone = NULL;
+    c->phase = FLUSHING;
+    gbx_buf_cleanup(&c->request.body);
+    gbx_mcp_timer_clear(&c->deadline);
+    if (gbx_http_waiting(c) == 0)
+        linger(c);
+}
+
+static void put_head(gbx_http_connection *c, int status, const char *fields)
+{
+    (void)evbuffer_add_printf(bufferevent_get_output(c->bev),
+                              "HTTP/1.1 %d %s\r\nConnection: close\r\n%s", status,
+                              reason_of(status), fields != NULL ? fields : "");
+}
+
+void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
+                    const char *type, const void *body, size_t len)
+{
+    struct evbuffer *output = bufferevent_get_output(c->bev);
+
+    if (!has_room(c->server, len)) {
+        status = 503;
+        type = NULL;
+        len = 0;
+    }
+    put_head(c, status, fields);
+    if (type != NULL)
+        (void)evbuffer_add_printf(output, "Content-Type: %s\r\n", type);
+    (void)evbuffer_add_printf(output, "Content-Length: %zu\r\n\r\n", len);
+    (void)evbuffer_add(output, body, len);
+    flush(c);
+}
+
+void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields,
+                          gbx_view id, int code, const char *message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(17)};
+
+    gbx_rpc_append_error(&text, id, code, message, NULL);
+    gbx_http_reply(c, status, fields, "application/json", text.data, text.len);
+}
+
+void gbx_http_begin_events(gbx_http_connection *c, const char *fields)
+{
+    static const char rest[] = "Content-Type: text/event-stream\r\n"
+                               "Cache-Control: no-cache\r\n"
+                               "X-Accel-Buffering: no\r\n\r\n";
+
+    put_head(c, 200, fields);
+    (void)bufferevent_write(c->bev, rest, sizeof rest - 1);
+    c->phase = STREAMING;
+    gbx_buf_cleanup(&c->request.body);
+}
+
+void gbx_http_put(gbx_http_connection *c, const void *data, size_t len)
+{
+    /* Closed in the next turn: the caller still uses it. */
+    if (gbx_http_waiting(c) + len > OUTPUT_MAX || !has_room(c->server, len))
+        gbx_mcp_timer_fire(&c->deadline);
+    else
+        (void)bufferevent_write(c->bev, data, len);
+}
+
+void gbx_http_end(gbx_http_connection *c)
+{
+    flush(c);
+}
+
+size_t gbx_http_waiting(const gbx_http_connection *c)
+{
+    return evbuffer_get_length(bufferevent_get_output(c->bev));
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_session - which message of a child belongs to which connection.
+ *
+ * In 2026-07-28 the clients of one child do not know each other. A message that cannot be
+ * attributed to one of their requests is dropped, rather than sent to another client.
+ */
+#include "mcp/http/http.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* The child has the same limit. */
+#define PENDING_MAX 1024
+/* In one batch; the server has the same limit. */
+#define BATCH_MAX 100
+
+/* A message with replaced ids. */
+#define MESSAGE_MAX GBX_MIB(66)
+
+/* ---- pending requests -------------------------------------------------------------- */
+
+static char *copy_view(gbx_view view)
+{
+    return view.at != NULL ? memcpy(gbx_need(malloc(view.len)), view.at, view.len)
+                           : NULL;
+}
+
+static gbx_http_pending *add_pending(gbx_http_session *s, gbx_stream *stream,
+                                     gbx_view id, gbx_view token)
+{
+    gbx_http_pending *p = gbx_need(calloc(1, sizeof *p));
+
+    p->stream = stream;
+    p->number = ++s->last_number;
+    p->id = copy_view(id);
+    p->id_len = id.len;
+    p->token = copy_view(token);
+    p->token_len = token.len;
+    LIST_INSERT_HEAD(&s->pending, p, entry);
+    s->pending_count++;
+    return p;
+}
+
+static void drop_pending(gbx_http_session *s, gbx_http_pending *p)
+{
+    LIST_REMOVE(p, entry);
+    s->pending_count--;
+    free(p->id);
+    free(p->token);
+    free(p);
+}
+
+/* By what the child calls it: our number, or the client's own id or token. */
+static gbx_http_pending *find_pending(const gbx_http_session *s, gbx_view name,
+                                      bool is_token)
+{
+    gbx_http_pending *p;
+    int64_t number = 0;
+
+    if (!gbx_rpc_is_id(name) || (s->is_modern && !gbx_rpc_integer(name, &number)))
+        return NULL;
+    LIST_FOREACH(p, &s->pending, entry)
+    {
+        gbx_view own = is_token ? (gbx_view){p->token, p->token_len}
+                                : (gbx_view){p->id, p->id_len};
+
+        if (s->is_modern ? p->number == number
+                         : own.at != NULL && gbx_rpc_same_id(own, name))
+            return p;
+    }
+    return NULL;
+}
+
+/* The stream, and with it the last of its requests, is gone. */
+static void on_stream_gone(void *user, gbx_stream *stream)
+{
+    gbx_http_session *s = user;
+    gbx_http_pending *p;
+    gbx_buf line = {.ceiling = GBX_KIB(1)};
+
+    LIST_FOREACH(p, &s->pending, entry)
+    if (p->stream == stream)
+        break;
+    if (p == NULL)
+        return;
+    gbx_rpc_begin_notification(&line, "notifications/cancelled");
+    gbx_json_put_integer(&line, "requestId", p->number);
+    (void)gbx_buf_puts(&line, "}}");
+    (void)gbx_child_send(s->child, line.data, line.len);
+    gbx_buf_cleanup(&line);
+    drop_pending(s, p);
+}
+
+static void fail_one(gbx_http_session *s, gbx_http_pending *p, int status,
+                     const char *why)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
+    gbx_stream *stream = p->stream;
+
+    gbx_rpc_append_error(&text, (gbx_view){p->id, p->id_len}, GBX_RPC_INTERNAL_ERROR,
+                         why, NULL);
+    drop_pending(s, p);
+    if (stream != NULL && text.len > 0) /* without its newline */
+        gbx_stream_answer(stream, status, (const char *)text.data, text.len - 1);
+}
+
+static void fail_pending(gbx_http_session *s, int status, const char *why)
+{
+    while (!LIST_EMPTY(&s->pending))
+        fail_one(s, LIST_FIRST(&s->pending), status, why);
+}
+
+/* ---- from the child ------------------------------------------------------------------ */
+
+/* The status for an answer of 2026-07-28. */
+static int status_of(const gbx_rpc_message *message)
+{
+    int code =
+        message->kind == GBX_RPC_ERROR ? gbx_rpc_error_code(message->payload) : 0;
+
+    if (code == GBX_RPC_METHOD_NOT_FOUND)
+        return 404;
+    return code <= -32020 && code >= -32022 ? 400 : 200;
+}
+
+/* What was agreed on decides how the session goes on. False: nothing was. */
+static bool note_version(gbx_http_session *s, const gbx_rpc_message *message)
+{
+    char version[16] = "";
+
+    if (!gbx_rpc_copy_text(gbx_view_member(message->payload, "protocolVersion"),
+                           version, sizeof version))
+        return false;
+    s->takes_batches = strcmp(version, "2025-03-26") == 0;
+    s->streams.primes = strcmp(version, "2025-11-25") >= 0;
+    return true;
+}
+
+/* The text with the ids that the client knows. */
+static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_buf *to,
+                    gbx_span line, const gbx_message_refs *refs)
+{
+    gbx_view id = {p->id, p->id_len};
+    gbx_message_cut cuts[] = {{refs->id, id},
+                              {refs->token, {p->token, p->token_len}},
+                              {refs->subscription, id}};
+
+    if (!s->is_modern)
+        return gbx_buf_append(to, line.data, line.len);
+    /* A tool may use that name in its own _meta. */
+    if (find_pending(s, refs->subscription, false) != p)
+        cuts[2].old = (gbx_view){0};
+    return gbx_message_splice(to, (const char *)line.data, line.len, cuts,
+                              GBX_COUNTOF(cuts));
+}
+
+static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
+                        gbx_span line, const gbx_message_refs *refs)
+{
+    gbx_http_pending *p = find_pending(s, refs->id, false);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
+    bool is_refused = false;
+    gbx_stream *stream;
+
+    if (p == NULL) /* it was cancelled */
+        return;
+    stream = p->stream;
+    if (p->is_initialize)
+        is_refused = !note_version(s, message);
+    if (is_refused)
+        s->streams.fields = NULL;
+    if (!restore(s, p, &text, line, refs))
+        text.len = 0;
+    drop_pending(s, p);
+    if (stream != NULL)
+        gbx_stream_answer(stream, s->is_modern ? status_of(message) : 200,
+                          (const char *)text.data, text.len);
+    if (stream == NULL)
+        s->ready(s->user);
+    if (is_refused)
+        s->ended(s->user, s);
+}
+
+static void take_notice(gbx_http_session *s, gbx_span line,
+                        const gbx_message_refs *refs)
+{
+    bool has_ref =
+        refs->token.at != NULL || (s->is_modern && refs->subscription.at != NULL);
+    gbx_http_pending *p =
+        find_pending(s, refs->token.at != NULL ? refs->token : refs->subscription,
+                     refs->token.at != NULL);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
+    gbx_stream *stream = NULL;
+
+    if (!has_ref)
+        p = s->is_modern && s->pending_count == 1 ? LIST_FIRST(&s->pending) : NULL;
+    if (p != NULL)
+        stream = p->stream;
+    else if (!s->is_modern && !has_ref)
+        stream = s->own->connection != NULL ? s->own : gbx_streams_newest(&s->streams);
+    if (stream == NULL && !s->is_modern && !has_ref)
+        stream = s->own;
+    if (stream == NULL || (p != NULL && !restore(s, p, &text, line, refs)))
+        return;
+    if (p != NULL)
+        gbx_stream_put(stream, (const char *)text.data, text.len);
+    else
+        gbx_stream_put(stream, (const char *)line.data, line.len);
+}
+
+static void on_line(void *user, const char *line, size_t len)
+{
+    gbx_http_session *s = user;
+    gbx_span text = {(const uint8_t *)line, len};
+    gbx_rpc_message message;
+    gbx_message_refs refs;
+    gbx_rpc_fault fault;
+
+    if (!gbx_rpc_read(line, len, &message, &fault))
+        return;
+    gbx_message_read_refs(&message, &refs);
+    if (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR)
+        take_answer(s, &message, text, &refs);
+    else if (message.kind == GBX_RPC_NOTIFICATION || !s->is_modern)
+        take_notice(s, text, &refs);
+}
+
+static void on_ended(void *user)
+{
+    gbx_http_session *s = user;
+
+    fail_pending(s, 502, "the process that served this request has ended");
+    s->ended(s->user, s);
+}
+
+/* ---- from the client ----------------------------------------------------------------- */
+
+/* The text as the child gets it: in 2026-07-28 with our number for id and token. */
+static bool send_request(gbx_http_session *s, const gbx_http_pending *p,
+                         const gbx_rpc_message *message, gbx_view text, gbx_view token)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = MESSAGE_MAX};
+    char digits[24];
+    gbx_view number = {digits, 0};
+    gbx_message_cut cuts[] = {{message->id, number}, {token, number}};
+
+    if (!s->is_modern)
+        return gbx_child_send(s->child, text.at, text.len);
+    number.len = (size_t)snprintf(digits, sizeof digits, "%" PRId64, p->number);
+    cuts[0].fresh = cuts[1].fresh = number;
+    return gbx_message_splice(&line, text.at, text.len, cuts, GBX_COUNTOF(cuts)) &&
+           gbx_child_send(s->child, line.data, line.len);
+}
+
+/* Why a request cannot be taken, or NULL. */
+static const char *find_trouble(const gbx_http_session *s,
+                                const gbx_rpc_message *message)
+{
+    if (s->pending_count >= PENDING_MAX)
+        return "too many requests are in flight";
+    if (!s->is_modern && find_pending(s, message->id, false) != NULL)
+        return "a request with this id is in flight";
+    return NULL;
+}
+
+static void take_request(gbx_http_session *s, gbx_stream *stream,
+                         const gbx_rpc_message *message, gbx_view text)
+{
+    gbx_view meta = gbx_view_member(message->payload, "_meta");
+    gbx_view token = gbx_view_member(meta, "progressToken");
+    gbx_http_pending *p;
+
+    if (!gbx_rpc_is_id(token) || token.len > GBX_RPC_ID_MAX)
+        token = (gbx_view){0}; /* the server ignores it, too */
+    stream->open++;
+    p = add_pending(s, stream, message->id, token);
+    p->is_initialize = !s->is_modern && strcmp(message->method, "initialize") == 0;
+    if (send_request(s, p, message, text, token))
+        return;
+    fail_one(s, p, 503, "the server does not read");
+}
+
+static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view batch)
+{
+    gbx_stream *stream = NULL;
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(batch, &cursor, &name, &value))
+        if (!gbx_rpc_read_view(value, &message, &fault) ||
+            message.kind == GBX_RPC_BATCH || find_trouble(s, &message) != NULL) {
+            gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                                 "a message of the batch is not valid");
+            return;
+        }
+    for (cursor = 0; gbx_view_next(batch, &cursor, &name, &value);) {
+        (void)gbx_rpc_read_view(value, &message, &fault);
+        if (message.kind != GBX_RPC_REQUEST) {
+            (void)gbx_child_send(s->child, value.at, value.len);
+            continue;
+        }
+        if (stream == NULL) {
+            stream = gbx_stream_new(&s->streams, c);
+            stream->open = 1; /* until all are taken */
+        }
+        take_request(s, stream, &message, value);
+    }
+    if (stream == NULL)
+        gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
+    else
+        stream->open--;
+}
+
+static void post_message(gbx_http_session *s, gbx_http_connection *c,
+                         const gbx_rpc_message *message, gbx_view text)
+{
+    bool is_request = message->kind == GBX_RPC_REQUEST;
+    const char *trouble = is_request ? find_trouble(s, message) : NULL;
+
+    if (trouble != NULL) {
+        gbx_http_reply_error(c, s->pending_count >= PENDING_MAX ? 503 : 400, NULL,
+                             message->id, GBX_RPC_INVALID_REQUEST, trouble);
+    } else if (is_request) {
+        take_request(s, gbx_stream_new(&s->streams, c), message, text);
+    } else if (message->kind == GBX_RPC_BATCH &&
+               gbx_view_count(message->payload) <= BATCH_MAX && s->takes_batches) {
+        post_batch(s, c, message->payload);
+    } else if (message->kind == GBX_RPC_BATCH) {
+        gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                             "a body has one message; batches, of at most 100, are of "
+                             "2025-03-26 alone");
+    } else {
+        /* In 2026-07-28 a client has nothing to notify of: to cancel, it closes its
+         * connection. */
+        if (!s->is_modern)
+            (void)gbx_child_send(s->child, text.at, text.len);
+        gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
+    }
+}
+
+void gbx_http_session_post(gbx_http_session *s, gbx_http_connection *c,
+                           const char *text, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_HTTP_BODY_MAX};
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    s->used_ns = gbx_clock_now_ns();
+    if (!gbx_json_append_line(&line, text, len) ||
+        !gbx_rpc_read((const char *)line.data, line.len, &message, &fault))
+        gbx_http_reply(c, 503, NULL, NULL, NULL, 0);
+    else
+        post_message(s, c, &message, (gbx_view){(const char *)line.data, line.len});
+}
+
+void gbx_http_session_listen(gbx_http_session *s, gbx_http_connection *c,
+                             const char *last_event_id)
+{
+    uint64_t after = s->own->sent;
+    gbx_stream *stream = s->own;
+
+    s->used_ns = gbx_clock_now_ns();
+    if (last_event_id != NULL)
+        stream = gbx_streams_find(&s->streams, last_event_id, &after);
+    if (stream != NULL)
+        gbx_stream_attach(stream, c, after);
+    else
+        gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                             "Last-Event-ID is not of a stream of this session");
+}
+
+void gbx_http_session_probe(gbx_http_session *s)
+{
+    static const char format[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":%" PRId64 ",\"method\":\"server/discover\","
+        "\"params\":{\"_meta\":{\"" GBX_MCP_META_PREFIX
+        "protocolVersion\":\"" GBX_MCP_MODERN "\",\"" GBX_MCP_META_PREFIX
+        "clientCapabilities\":{}}}}";
+    const gbx_http_pending *p = add_pending(s, NULL, (gbx_view){0}, (gbx_view){0});
+    char line[sizeof format + 32];
+    int len = snprintf(line, sizeof line, format, p->number);
+
+    (void)gbx_child_send(s->child, line, (size_t)len);
+}
+
+bool gbx_http_session_is_busy(const gbx_http_session *s)
+{
+    return s->pending_count > 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static bool name_session(gbx_http_session *s)
+{
+    uint8_t bits[(sizeof s->id - 1) / 2];
+
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return false;
+    for (size_t i = 0; i < sizeof bits; i++)
+        (void)snprintf(s->id + 2 * i, 3, "%02x", bits[i]);
+    (void)snprintf(s->fields, sizeof s->fields, "Mcp-Session-Id: %s\r\n", s->id);
+    s->streams.fields = s->fields;
+    return true;
+}
+
+gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern)
+{
+    gbx_http_session *s = gbx_need(calloc(1, sizeof *s));
+    gbx_child_hooks hooks = {.user = s, .line = on_line, .ended = on_ended};
+
+    gbx_streams_init(&s->streams);
+    s->streams.user = s;
+    s->streams.gone = is_modern ? on_stream_gone : NULL;
+    s->streams.keeps = !is_modern;
+    s->is_modern = is_modern;
+    s->used_ns = gbx_clock_now_ns();
+    if (is_modern || name_session(s))
+        s->child = gbx_child_new(children, &hooks);
+    if (s->child == NULL) {
+        free(s);
+        return NULL;
+    }
+    if (!is_modern) {
+        s->own = gbx_stream_new(&s->streams, NULL);
+        s->own->open = 1; /* it never ends by itself */
+    }
+    return s;
+}
+
+void gbx_http_session_free(gbx_http_session *s)
+{
+    if (s == NULL)
+        return;
+    fail_pending(s, 503, "the session has ended");
+    gbx_streams_cleanup(&s->streams);
+    gbx_child_free(s->child);
+    free(s);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* request_checks - a web page can send requests to this machine, also under a name of its
+ * own that leads here. Host and Origin name the page, so they must be ours. */
+#include "mcp/http/http.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HEADER_MISMATCH (-32020)
+#define NO_ID           ((gbx_view){0})
+
+/* ---- the address ------------------------------------------------------------------ */
+
+/* Split at the last colon, and take the brackets off. False: the port is no number. */
+static bool split(const char *text, char host[64], uint16_t *ret_port)
+{
+    const char *colon = strrchr(text, ':');
+    const char *port = colon != NULL ? colon + 1 : text;
+    size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+    size_t digits = strspn(port, "0123456789");
+    unsigned long number = strtoul(port, NULL, 10);
+
+    if (digits == 0 || digits > 5 || port[digits] != '\0' || number > UINT16_MAX)
+        return false;
+    if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
+        text++;
+        len -= 2;
+    }
+    if (len >= 64 || (colon != NULL && len == 0))
+        return false;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    *ret_port = (uint16_t)number;
+    return true;
+}
+
+bool gbx_http_address(const char *text, struct sockaddr_storage *ret,
+                      socklen_t *ret_len, bool *ret_is_loopback)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    char host[64];
+    uint16_t port;
+
+    if (!split(text, host, &port))
+        return false;
+    *ret = (struct sockaddr_storage){0};
+    if (host[0] == '\0' || strcmp(host, "localhost") == 0)
+        (void)snprintf(host, sizeof host, "127.0.0.1");
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+        v4.sin_port = htons(port);
+        memcpy(ret, &v4, sizeof v4);
+        *ret_len = sizeof v4;
+        *ret_is_loopback = (ntohl(v4.sin_addr.s_addr) >> 24) == 127;
+        return true;
+    }
+    v6.sin6_port = htons(port);
+    memcpy(ret, &v6, sizeof v6);
+    if (inet_pton(AF_INET6, host, &((struct sockaddr_in6 *)ret)->sin6_addr) != 1)
+        return false;
+    *ret_len = sizeof v6;
+    *ret_is_loopback = IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)ret)->sin6_addr);
+    return true;
+}
+
+/* ---- the head ---------------------------------------------------------------------- */
+
+static const char *const loopback_names[] = {"localhost", "127.0.0.1", "[::1]"};
+
+/* The length of the name in NAME or NAME:PORT; *ret_port is "" without one. */
+static size_t name_length(const char *authority, const char **ret_port)
+{
+    size_t len =
+        authority[0] == '[' ? strcspn(authority, "]") + 1 : strcspn(authority, ":");
+    size_t all = strlen(authority);
+
+    *ret_port = len < all && authority[len] == ':' ? authority + len + 1 : "";
+    return len < all && authority[len] != ':' ? all : len;
+}
+
+static bool is_name(const char *text, size_t len, const char *name)
+{
+    return len == strlen(name) && strncasecmp(text, name, len) == 0;
+}
+
+static bool is_loopback_name(const char *text, size_t len)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(loopback_names); i++)
+        if (is_name(text, len, loopback_names[i]))
+            return true;
+    return false;
+}
+
+static bool is_our_host(const gbx_http_guard *guard, const char *host)
+{
+    char port[8];
+    const char *given;
+    size_t len = name_length(host, &given);
+
+    if (guard->options->is_behind_proxy) /* the token keeps web pages out */
+        return true;
+    (void)snprintf(port, sizeof port, "%u", guard->port);
+    return (is_loopback_name(host, len) || is_name(host, len, guard->host)) &&
+           strcmp(*given != '\0' ? given : "80", port) == 0;
+}
+
+/* A page of this machine or, behind a proxy, of the same site. */
+static bool is_our_origin(const gbx_http_guard *guard, const char *origin,
+                          const char *host)
+{
+    const char *authority = strncmp(origin, "http://", 7) == 0    ? origin + 7
+                            : strncmp(origin, "https://", 8) == 0 ? origin + 8
+                                                                  : NULL;
+    const char *port;
+    size_t len;
+
+    if (authority == NULL || authority[strcspn(authority, "/@?#")] != '\0')
+        return false;
+    len = name_length(authority, &port);
+    return (is_loopback_name(authority, len) &&
+            port[strspn(port, "0123456789")] == '\0') ||
+           (guard->options->is_behind_proxy && strcasecmp(authority, host) == 0);
+}
+
+/* Characters of the shortest token that nobody guesses. */
+#define TOKEN_MIN 16
+
+gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr)
+{
+    const char *path = options->token_file;
+    const gbx_trusted_file file = {path, "the token ", O_RDONLY, options->trust, true};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(4), .is_secret = true};
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char warning[GBX_ERROR_MESSAGE_SIZE] = "";
+    size_t len = 0;
+    gbx_status status =
+        path != NULL ? gbx_trusted_file_open(&file, &fd, warning, reterr) : GBX_OK;
+
+    if (path == NULL || status != GBX_OK)
+        return status;
+    if (warning[0] != '\0')
+        gbx_mcp_warn("warning: %s", warning);
+    if (!gbx_buf_read(&text, fd))
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the token '%s'", path);
+    while (len < text.len && text.data[len] > ' ' && text.data[len] <= '~')
+        len++;
+    while (text.len > len &&
+           (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
+        text.len--;
+    if (len < TOKEN_MIN || len != text.len)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'%s' must hold a token of at least %d visible characters",
+                        path, TOKEN_MIN);
+    gbx_sha256_of(text.data, len, options->token);
+    return GBX_OK;
+}
+
+/* Hashes are compared, so the time says nothing about the token. */
+static bool has_token(const gbx_http_guard *guard, const char *authorization)
+{
+    uint8_t hash[GBX_SHA256_SIZE];
+    unsigned differs = 0;
+
+    if (guard->options->token_file == NULL)
+        return true;
+    if (authorization == NULL || strncasecmp(authorization, "bearer ", 7) != 0)
+        return false;
+    authorization += 7 + strspn(authorization + 7, " ");
+    gbx_sha256_of(authorization, strlen(authorization), hash);
+    for (size_t i = 0; i < sizeof hash; i++)
+        differs |= (unsigned)(hash[i] ^ guard->options->token[i]);
+    return differs == 0;
+}
+
+static bool is_json(const char *type)
+{
+    size_t len = type != NULL ? strcspn(type, "; \t") : 0;
+
+    return len > 0 && is_name(type, len, "application/json");
+}
+
+static bool refuse(gbx_http_connection *c, int status, const char *fields,
+                   const char *why)
+{
+    gbx_http_reply_error(c, status, fields, NO_ID, GBX_RPC_INVALID_REQUEST, why);
+    return false;
+}
+
+/* Method, and the types of the request and of its answer. */
+static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
+{
+    const char *accept = gbx_http_field_of(r, "accept");
+    bool is_post = strcmp(r->method, "POST") == 0;
+    bool is_get = strcmp(r->method, "GET") == 0;
+
+    if (!is_post && !is_get && strcmp(r->method, "DELETE") != 0)
+        return refuse(c, 405, "Allow: GET, POST, DELETE\r\n", "unknown method");
+    if (!is_post && r->part == GBX_HTTP_IN_BODY)
+        return refuse(c, 400, NULL, "only POST has a body");
+    if ((is_post || is_get) && !gbx_http_accepts(accept, "text/event-stream"))
+        return refuse(c, 406, NULL, "Accept must have text/event-stream");
+    if (is_post && !gbx_http_accepts(accept, "application/json"))
+        return refuse(c, 406, NULL, "Accept must have application/json");
+    if (is_post && !is_json(gbx_http_field_of(r, "content-type")))
+        return refuse(c, 415, NULL, "Content-Type must be application/json");
+    return true;
+}
+
+bool gbx_http_guard_head(const gbx_http_guard *guard, gbx_http_connection *c,
+                         const gbx_http_request *r)
+{
+    const char *host = gbx_http_field_of(r, "host");
+    const char *origin = gbx_http_field_of(r, "origin");
+
+    if (!is_our_host(guard, host))
+        return refuse(c, 403, NULL, "the Host field names another server");
+    if (origin != NULL && !is_our_origin(guard, origin, host))
+        return refuse(c, 403, NULL, "the Origin is not allowed");
+    if (!has_token(guard, gbx_http_field_of(r, "authorization")))
+        return refuse(c, 401, "WWW-Authenticate: Bearer\r\n",
+                      "the token is missing or wrong");
+    if (strcmp(r->path, guard->options->path) != 0)
+        return refuse(c, 404, NULL, "nothing is served at this path");
+    return check_method(c, r);
+}
+
+/* ---- versions ---------------------------------------------------------------------- */
+
+#define VERSION_FIELD "mcp-protocol-version"
+
+static gbx_view meta_of(const gbx_rpc_message *message, const char *name)
+{
+    return gbx_view_member(gbx_view_member(message->payload, "_meta"), name);
+}
+
+bool gbx_http_is_modern(const gbx_http_request *r, const gbx_rpc_message *message)
+{
+    const char *version = gbx_http_field_of(r, VERSION_FIELD);
+
+    if (version != NULL && strcmp(version, GBX_MCP_MODERN) == 0)
+        return true;
+    return message != NULL &&
+           meta_of(message, GBX_MCP_META_PREFIX "protocolVersion").at != NULL;
+}
+
+bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *r)
+{
+    static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                           "2024-11-05"};
+    const char *version = gbx_http_field_of(r, VERSION_FIELD);
+
+    for (size_t i = 0; version != NULL && i < GBX_COUNTOF(versions); i++)
+        if (strcmp(versions[i], version) == 0)
+            return true;
+    return version == NULL || refuse(c, 400, NULL, "unsupported MCP-Protocol-Version");
+}
+
+/* Is the field what the body says? It may be base64, for characters that fields cannot
+ * have. */
+static bool is_field(const gbx_http_request *r, const char *name, gbx_view value)
+{
+    const char *field = gbx_http_field_of(r, name);
+    size_t len = field != NULL ? strlen(field) : 0;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf given = {.ceiling = GBX_HTTP_HEAD_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf wanted = {.ceiling = GBX_HTTP_HEAD_MAX};
+
+    if (field == NULL || !gbx_view_take_text(value, &wanted) ||
+        !gbx_buf_append(&given, field, len))
+        return false;
+    if (len >= 11 && memcmp(field, "=?base64?", 9) == 0 &&
+        memcmp(field + len - 2, "?=", 2) == 0 &&
+        !gbx_base64_decode(field + 9, len - 11, given.data, &given.len))
+        return false;
+    return given.len == wanted.len &&
+           (wanted.len == 0 || memcmp(given.data, wanted.data, wanted.len) == 0);
+}
+
+/* The member of params that Mcp-Name repeats, or NULL. */
+static const char *named_by(const char *method)
+{
+    if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
+        return "name";
+    return strcmp(method, "resources/read") == 0 ? "uri" : NULL;
+}
+
+static bool is_method_field(const gbx_http_request *r, const char *method)
+{
+    const char *field = gbx_http_field_of(r, "mcp-method");
+
+    return field != NULL && strcmp(field, method) == 0;
+}
+
+bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
+                           const gbx_rpc_message *m)
+{
+    static const char *const in_params[] = {"_meta", "name", "uri"};
+    static const char *const in_meta[] = {GBX_MCP_META_PREFIX "protocolVersion",
+                                          GBX_MCP_META_PREFIX "clientCapabilities",
+                                          "progressToken"};
+    gbx_view meta = gbx_view_member(m->payload, "_meta");
+    gbx_view version = gbx_view_member(meta, in_meta[0]);
+    const char *named = named_by(m->method);
+    const char *fault = NULL;
+    int code = HEADER_MISMATCH;
+
+    if (m->kind == GBX_RPC_REQUEST &&
+        (gbx_view_kind(version) != '"' ||
+         gbx_view_kind(gbx_view_member(meta, in_meta[1])) != '{')) {
+        code = GBX_RPC_INVALID_PARAMS;
+        fault = "_meta must have " GBX_MCP_META_PREFIX "protocolVersion, a string, "
+                "and " GBX_MCP_META_PREFIX "clientCapabilities, an object";
+    } else if (!gbx_message_is_once(m->payload, in_params, GBX_COUNTOF(in_params)) ||
+               !gbx_message_is_once(meta, in_meta, GBX_COUNTOF(in_meta))) {
+        code = GBX_RPC_INVALID_REQUEST;
+        fault = "a member is there twice";
+    } else if (version.at != NULL && !is_field(r, VERSION_FIELD, version)) {
+        fault = "MCP-Protocol-Version is not the version in _meta";
+    } else if (!is_method_field(r, m->method)) {
+        fault = "Mcp-Method is not the method";
+    } else if (named != NULL && m->kind == GBX_RPC_REQUEST &&
+               !is_field(r, "mcp-name", gbx_view_member(m->payload, named))) {
+        fault = "Mcp-Name is not the name in params";
+    }
+    if (fault != NULL)
+        gbx_http_reply_error(c, 400, NULL, m->id, code, fault);
+    return fault == NULL;
+}

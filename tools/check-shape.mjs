@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 34502,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73265,
+  'lines in tests and node/test': 73127,
   'files in src': 360,
   'headers in src': 69,
   'C files under 60 lines': 6,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13969,
+  'words in pages of docs': 13981,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

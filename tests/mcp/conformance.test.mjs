@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The official conformance suite: it is a server for our client over HTTP, and a client for
-// our server, behind a bridge. What fails is listed here, with the reason.
+// our server over HTTP. What fails is listed here, with the reason.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { folder } from './box.mjs';
-import { bridge } from './bridge.mjs';
+import { serve } from './front.mjs';
 
 process.chdir(import.meta.dirname);
 console.log = console.error = () => {}; // what the suite prints is in its files
@@ -52,24 +52,27 @@ for (const [version, scenarios] of Object.entries(CLIENT))
 // ---- our server -----------------------------------------------------------------
 
 // The others are about tools, prompts and resources of fixed names (test_simple_text ...), about
-// tasks, which is an extension, and about HTTP itself, which is the bridge's.
+// tasks, which is an extension, and about fields that a tool of ours would have to ask for.
 const SERVER = {
   '2025-11-25': ['server-initialize', 'logging-set-level', 'ping', 'tools-list', 'resources-list',
-    'resources-subscribe', 'resources-unsubscribe', 'prompts-list'],
+    'resources-subscribe', 'resources-unsubscribe', 'prompts-list', 'server-session-lifecycle',
+    'server-sse-multiple-streams', 'dns-rebinding-protection'],
   '2026-07-28': ['server-stateless', 'tools-list', 'resources-list', 'sep-2164-resource-not-found', 'prompts-list',
-    'caching', 'input-required-result-unsupported-methods'],
+    'caching', 'input-required-result-unsupported-methods', 'http-header-validation', 'server-sse-multiple-streams',
+    'dns-rebinding-protection'],
 };
 
 for (const [version, scenarios] of Object.entries(SERVER))
-  test(`server, ${version}: ${scenarios.join(', ')}`, async (t) => {
+  test(`server, ${version}: ${scenarios.join(', ')}`, async () => {
     writeFileSync(join(folder, 'd.json'), '[{"id": 1}, {"id": 2}]');
     writeFileSync(join(folder, 'mcp.json'), '{"mcpServers": {"up": {"command": "true"}}}');
-    // The bridge starts a process for each session of the older version.
+    // Each session of the older version has a process, which would read the data.
     const data = version === '2026-07-28' ? ['--data', `d=${join(folder, 'd.json')}`] : [];
-    const { url, close } = await bridge([process.env.GLOVEBOX, 'mcp', ...data, '--config', join(folder, 'mcp.json')]);
-    t.after(close);
+    const { url } = await serve(...data, '--config', join(folder, 'mcp.json'));
     for (const scenario of scenarios) {
       const run = await suite(`server-${version}-${scenario}`, 'server', '--url', url, '--scenario', scenario, '--spec-version', version);
-      assert.deepEqual(failures(run.get(scenario)), [], scenario);
+      const checks = run.get(scenario);
+      assert.deepEqual(failures(checks), [], scenario);
+      assert.ok(checks.some(({ status }) => status === 'SUCCESS'), scenario);
     }
   });

@@ -5,35 +5,18 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { env, put } from './box.mjs';
+import { serve } from './front.mjs';
 import { busyOne, children, descendants, isAlive, until } from './processes.mjs';
 import { META } from './wire.mjs';
 
 const data = put('rows.json', [{ id: 1 }, { id: 2 }, { id: 3 }]);
-const fronts = [];
-after(() => { for (const { child } of fronts) child.kill('SIGKILL'); });
-
-/** A server at a free port. */
-async function serve(...args) {
-  const child = spawn(process.env.GLOVEBOX, ['mcp', '--data', `rows=${data}`, '--http', '0', ...args],
-    { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const front = { child, stderr: '' };
-  fronts.push(front);
-  front.exited = new Promise((resolve) => { child.on('close', (code, signal) => resolve({ code, signal })); });
-  child.stderr.setEncoding('utf8').on('data', (text) => { front.stderr += text; });
-  front.exited.then(() => { front.isOver = true; });
-  await until(() => front.isOver || /listening on (\S+)/.test(front.stderr));
-  front.url = /listening on (\S+)/.exec(front.stderr)?.[1];
-  assert.ok(front.url, front.stderr);
-  front.port = Number(new URL(front.url).port);
-  return front;
-}
-
-const common = await serve();
+const begun = (...args) => serve('--data', `rows=${data}`, ...args);
+const common = await begun();
 
 const BOTH = 'application/json, text/event-stream';
 const rpc = (message) => JSON.stringify({ jsonrpc: '2.0', ...message });
@@ -447,7 +430,7 @@ const tokenFile = put('token', `${TOKEN}\n`);
 chmodSync(tokenFile, 0o600);
 
 test('a token: without it nothing is served, and it counts in no query', async () => {
-  const front = await serve('--token-file', tokenFile);
+  const front = await begun('--token-file', tokenFile);
   for (const authorization of [undefined, '', 'Bearer', `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`, TOKEN]) {
     const { status, headers } = await modern(front, 1, 'tools/list', {}, {}, authorization === undefined ? {} : { authorization });
     assert.deepEqual([status, headers.get('www-authenticate')], [401, 'Bearer'], authorization);
@@ -517,7 +500,7 @@ test('a client that sends much and reads nothing costs only itself', async () =>
 });
 
 test('a child that dies: its requests fail, its session is gone, others go on', async () => {
-  const front = await serve();
+  const front = await begun();
   const { call, ask } = await begin(front);
   const [shared, own] = servers(front);
   const busy = busyOne(own);
@@ -537,7 +520,7 @@ test('a child that dies: its requests fail, its session is gone, others go on', 
 });
 
 test('sessions have a number; what is too many is told to come later', async () => {
-  const front = await serve();
+  const front = await begun();
   const all = await Promise.all(Array.from({ length: 66 }, () => post(front, { id: 0, method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } })));
   const refused = all.filter(({ status }) => status === 503);
@@ -550,7 +533,7 @@ test('sessions have a number; what is too many is told to come later', async () 
 
 for (const [signal, wanted] of [['SIGTERM', { code: 0, signal: null }], ['SIGKILL', { code: null, signal: 'SIGKILL' }]])
   test(`${signal}: nothing is left`, async () => {
-    const front = await serve();
+    const front = await begun();
     const { call } = await begin(front);
     const busy = busyOne(servers(front)[1]);
     const stuck = call(1, 'for (;;);').catch(() => ({}));
@@ -564,7 +547,7 @@ for (const [signal, wanted] of [['SIGTERM', { code: 0, signal: null }], ['SIGKIL
   });
 
 test('SIGTERM: a request that is nearly done is answered', async () => {
-  const front = await serve();
+  const front = await begun();
   const answer = compute(front, 1, 'await sleep(300); return "whole"');
   await new Promise((resolve) => { setTimeout(resolve, 100); });
   front.child.kill('SIGTERM');

@@ -529,6 +529,8 @@ static int serve_http(mcp_args *args)
     status = gbx_spawner_start(&spawner, &trouble.err);
     if (status == GBX_OK && spawner < 0)
         return serve(args);
+    if (args->http.token_file != NULL)
+        gbx_cli_hide_memory();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
         !gbx_trouble_host(&trouble, gbx_http_serve(&args->http, spawner, &trouble.err)))

@@ -9,7 +9,8 @@ import { test } from 'node:test';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { env, put } from './box.mjs';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { env, put, upstream } from './box.mjs';
 import { serve } from './front.mjs';
 import { busyOne, children, descendants, isAlive, until } from './processes.mjs';
 import { META } from './wire.mjs';
@@ -331,6 +332,10 @@ test('a connection that is closed cancels nothing; a notification does', async (
   assert.ok(isAlive(pid));
   assert.equal((await ask({ method: 'notifications/cancelled', params: { requestId: 1 } })).status, 202);
   await until(() => !isAlive(pid), 4000);
+  const waiting = call(3, 'for (;;);');
+  await until(async () => (await ask({ method: 'notifications/cancelled', params: { requestId: 3 } })).status === 202 && await Promise.race([waiting, null]));
+  assert.deepEqual((await waiting).messages, []); // its connection ends without an answer
+  assert.equal(valueOf(await call(3, 'return 3')), 3);
 });
 
 test('a batch of 2025-03-26 is answered by one stream; later versions have none', async () => {
@@ -390,15 +395,32 @@ test('a stream that breaks is resumed where it was, and only that stream', async
 // ---- official clients ---------------------------------------------------------------------
 
 const about = { name: 'test', version: '1' };
+const forms = { capabilities: { elicitation: { form: {} } } };
+const v2 = (mode) => (url, options) => [new ClientV2(about, { ...forms, versionNegotiation: { mode } }), new HttpV2(new URL(url), options)];
 const clients = {
-  'v1': (url, options) => {
-    const client = new ClientV1(about);
-    return [client, new HttpV1(new URL(url), options)];
-  },
-  'v2 legacy': (url, options) => [new ClientV2(about), new HttpV2(new URL(url), options)],
-  'v2 auto': (url, options) => [new ClientV2(about, { versionNegotiation: { mode: 'auto' } }), new HttpV2(new URL(url), options)],
-  'v2 pinned': (url, options) => [new ClientV2(about, { versionNegotiation: { mode: { pin: '2026-07-28' } } }), new HttpV2(new URL(url), options)],
+  'v1': (url, options) => [new ClientV1(about, forms), new HttpV1(new URL(url), options)],
+  'v2 legacy': v2('legacy'), 'v2 auto': v2('auto'), 'v2 pinned': v2({ pin: '2026-07-28' }),
 };
+
+test('code mode: a person is asked in the middle of a script, in both eras', async () => {
+  const log = put('calls', '');
+  const front = await serve('--config', put('mcp.json', { mcpServers: { counting: upstream('counting', log) } }));
+  await Promise.all(Object.entries(clients).map(async ([way, make]) => {
+    const [client, transport] = make(front.url);
+    const asked = [];
+    const answer = ({ params }) => { asked.push(params.message); return { action: 'accept', content: { answer: 'allow this call' } }; };
+    client.setRequestHandler(way === 'v1' ? ElicitRequestSchema : 'elicitation/create', answer);
+    await client.connect(transport);
+    const code = `const { args } = await servers.counting.change({ n: '${way}' }); return args.n + (await servers.counting.look({ n: 1 })).args.n`;
+    const { content } = await client.callTool({ name: 'execute', arguments: { code } });
+    assert.match(content[0].text, new RegExp(`${way}1`));
+    assert.equal(asked.length, 1);
+    assert.match(asked[0], new RegExp(way)); // its own question
+    await client.close();
+  }));
+  front.child.kill('SIGTERM');
+  await front.exited;
+});
 
 for (const [way, make] of Object.entries(clients))
   test(`${way}: lists, computes, hears progress, and cancels`, async () => {

@@ -158,11 +158,8 @@ static void on_sweep(void *user)
         if (is_idle(s, IDLE_NS))
             end_session(f, s);
     }
-    if (f->modern == NULL)
-        return;
-    gbx_streams_beat(&f->modern->streams, now_ns);
-    if (is_idle(f->modern, IDLE_NS))
-        end_session(f, f->modern);
+    if (f->modern != NULL)
+        gbx_streams_beat(&f->modern->streams, now_ns);
 }
 
 /* ---- requests -------------------------------------------------------------------- */
@@ -370,7 +367,9 @@ static void make_events(front *f)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     struct event_base *base = gbx_mcp_loop_base(f->loop);
+    sigset_t ours;
 
+    (void)sigemptyset(&ours);
     gbx_mcp_timer_init(&f->sweep, f->loop, on_sweep, f);
     gbx_mcp_timer_init(&f->end, f->loop, on_end, f);
     gbx_mcp_timer_init(&f->check, f->loop, on_check, f);
@@ -381,7 +380,9 @@ static void make_events(front *f)
         f->signals[i] =
             gbx_need(event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, f));
         (void)event_add(f->signals[i], NULL);
+        (void)sigaddset(&ours, numbers[i]);
     }
+    (void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 static void cleanup(front *f)

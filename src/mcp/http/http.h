@@ -307,6 +307,8 @@ gbx_stream *gbx_streams_newest(gbx_streams *streams);
 void gbx_stream_put(gbx_stream *stream, const char *message, size_t len);
 /* Send the answer to one of its open requests; status is for an answer that is all. */
 void gbx_stream_answer(gbx_stream *stream, int status, const char *message, size_t len);
+/* One of its open requests was cancelled, and gets no answer. */
+void gbx_stream_give_up(gbx_stream *stream);
 /* Give the stream another connection, which gets the events after `after`. */
 void gbx_stream_attach(gbx_stream *stream, gbx_http_connection *c, uint64_t after);
 /* Find the stream and the event of a Last-Event-ID; NULL: none. */

@@ -33,8 +33,9 @@
 #define PAUSE_MS  100    /* before the next accept() when descriptors are out */
 
 /* A client that does not read its events, and gets more, is closed. */
-#define OUTPUT_MAX     GBX_MIB(66)
-#define ALL_OUTPUT_MAX GBX_MIB(256)
+#define OUTPUT_MAX GBX_MIB(66)
+/* Held for all clients together. */
+#define HELD_MAX GBX_MIB(512)
 
 typedef enum conn_phase {
     READING,
@@ -153,6 +154,20 @@ static const char *reason_of(int status)
     return "Error";
 }
 
+/* Is there room for so many more bytes, besides what waits for other clients to read it, and
+ * besides their unfinished requests? A few always have. */
+static bool has_room(const gbx_http_server *server, size_t len)
+{
+    const gbx_http_connection *c;
+    size_t held = len;
+
+    if (len < GBX_KIB(64))
+        return true;
+    TAILQ_FOREACH(c, &server->connections, entry)
+    held += gbx_http_waiting(c) + c->request.body.len;
+    return held <= HELD_MAX;
+}
+
 /* The head is complete and accepted: the client may send the body. */
 static void await_body(gbx_http_connection *c)
 {
@@ -181,6 +196,8 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
         status = gbx_http_request_feed(&c->request, data, len, &used);
         data += used;
         len -= used;
+        if (status == 0 && !has_room(c->server, c->request.body.len))
+            status = 503;
         if (status != 0) {
             gbx_http_reply(c, status, NULL, NULL, NULL, 0);
             return;
@@ -323,19 +340,6 @@ void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *us
 }
 
 /* ---- the answer ------------------------------------------------------------------ */
-
-/* A long answer has room only while not too much waits for other clients to read it. */
-static bool has_room(const gbx_http_server *server, size_t len)
-{
-    const gbx_http_connection *c;
-    size_t waiting = 0;
-
-    if (len < GBX_KIB(64))
-        return true;
-    TAILQ_FOREACH(c, &server->connections, entry)
-    waiting += gbx_http_waiting(c);
-    return waiting + len <= ALL_OUTPUT_MAX;
-}
 
 /* Everything is put; what the client still sends is dropped. */
 static void flush(gbx_http_connection *c)

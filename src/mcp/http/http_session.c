@@ -189,31 +189,24 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
         s->ended(s->user, s);
 }
 
+/* In 2026-07-28 a message that names no request, such as one of a log, could be anybody's. */
 static void take_notice(gbx_http_session *s, gbx_span line,
                         const gbx_message_refs *refs)
 {
-    bool has_ref =
-        refs->token.at != NULL || (s->is_modern && refs->subscription.at != NULL);
-    gbx_http_pending *p =
-        find_pending(s, refs->token.at != NULL ? refs->token : refs->subscription,
-                     refs->token.at != NULL);
+    bool is_token = refs->token.at != NULL;
+    gbx_view name = is_token ? refs->token : refs->subscription;
+    const gbx_http_pending *p = find_pending(s, name, is_token);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
-    gbx_stream *stream = NULL;
+    gbx_stream *stream = s->own;
 
-    if (!has_ref)
-        p = s->is_modern && s->pending_count == 1 ? LIST_FIRST(&s->pending) : NULL;
     if (p != NULL)
-        stream = p->stream;
-    else if (!s->is_modern && !has_ref)
-        stream = s->own->connection != NULL ? s->own : gbx_streams_newest(&s->streams);
-    if (stream == NULL && !s->is_modern && !has_ref)
-        stream = s->own;
-    if (stream == NULL || (p != NULL && !restore(s, p, &text, line, refs)))
+        stream = restore(s, p, &text, line, refs) ? p->stream : NULL;
+    else if (s->is_modern || is_token || !gbx_buf_append(&text, line.data, line.len))
         return;
-    if (p != NULL)
+    else if (s->own->connection == NULL && gbx_streams_newest(&s->streams) != NULL)
+        stream = gbx_streams_newest(&s->streams);
+    if (stream != NULL)
         gbx_stream_put(stream, (const char *)text.data, text.len);
-    else
-        gbx_stream_put(stream, (const char *)line.data, line.len);
 }
 
 static void on_line(void *user, const char *line, size_t len)
@@ -288,6 +281,25 @@ static void take_request(gbx_http_session *s, gbx_stream *stream,
     fail_one(s, p, 503, "the server does not read");
 }
 
+/* A notification, or an answer. In 2026-07-28 a client has none: to cancel, it closes its
+ * connection. */
+static void pass_on(gbx_http_session *s, const gbx_rpc_message *message, gbx_view text)
+{
+    gbx_view id = gbx_view_member(message->payload, "requestId");
+    gbx_http_pending *p;
+    gbx_stream *stream;
+
+    if (s->is_modern)
+        return;
+    (void)gbx_child_send(s->child, text.at, text.len);
+    if (strcmp(message->method, "notifications/cancelled") != 0 ||
+        (p = find_pending(s, id, false)) == NULL)
+        return;
+    stream = p->stream; /* the child does not answer any more */
+    drop_pending(s, p);
+    gbx_stream_give_up(stream);
+}
+
 static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view batch)
 {
     gbx_stream *stream = NULL;
@@ -307,7 +319,7 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
     for (cursor = 0; gbx_view_next(batch, &cursor, &name, &value);) {
         (void)gbx_rpc_read_view(value, &message, &fault);
         if (message.kind != GBX_RPC_REQUEST) {
-            (void)gbx_child_send(s->child, value.at, value.len);
+            pass_on(s, &message, value);
             continue;
         }
         if (stream == NULL) {
@@ -319,7 +331,7 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
     if (stream == NULL)
         gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
     else
-        stream->open--;
+        gbx_stream_give_up(stream); /* the one that all waited for */
 }
 
 static void post_message(gbx_http_session *s, gbx_http_connection *c,
@@ -341,10 +353,7 @@ static void post_message(gbx_http_session *s, gbx_http_connection *c,
                              "a body has one message; batches, of at most 100, are of "
                              "2025-03-26 alone");
     } else {
-        /* In 2026-07-28 a client has nothing to notify of: to cancel, it closes its
-         * connection. */
-        if (!s->is_modern)
-            (void)gbx_child_send(s->child, text.at, text.len);
+        pass_on(s, message, text);
         gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
     }
 }

@@ -200,29 +200,44 @@ void gbx_stream_put(gbx_stream *s, const char *message, size_t len)
     write_event(s, s->last, message, len);
 }
 
+/* Its last request is answered. */
+static void finish_stream(gbx_stream *s)
+{
+    gbx_streams *streams = s->owner;
+
+    part(s);
+    if (!streams->keeps)
+        drop_stream(s);
+    else
+        forget_finished(streams);
+}
+
 void gbx_stream_answer(gbx_stream *s, int status, const char *message, size_t len)
 {
     bool is_all = --s->open == 0;
-    gbx_streams *streams = s->owner;
 
     if (is_all && !s->has_begun) {
         gbx_http_connection *c = s->connection;
 
         part(s);
         if (c != NULL)
-            gbx_http_reply(c, status, streams->fields, "application/json", message,
+            gbx_http_reply(c, status, s->owner->fields, "application/json", message,
                            len);
         drop_stream(s);
         return;
     }
     gbx_stream_put(s, message, len);
-    if (!is_all)
+    if (is_all)
+        finish_stream(s);
+}
+
+void gbx_stream_give_up(gbx_stream *s)
+{
+    if (--s->open > 0)
         return;
-    part(s);
-    if (!streams->keeps)
-        drop_stream(s);
-    else
-        forget_finished(streams);
+    if (!s->has_begun && s->connection != NULL)
+        begin_stream(s, s->last);
+    finish_stream(s);
 }
 
 void gbx_stream_attach(gbx_stream *s, gbx_http_connection *c, uint64_t after)

@@ -79,7 +79,7 @@ static void on_session_ended(void *user, gbx_http_session *s)
 {
     front *f = user;
 
-    if (f->phase == SERVING)
+    if (f->phase == SERVING && !s->is_refused)
         gbx_mcp_warn("the process of %s has ended",
                      s->is_modern ? "2026-07-28" : "a session");
     end_session(f, s);

@@ -73,7 +73,8 @@ bool gbx_spawner_fork(int spawner, int *ret_fd);
 
 #define GBX_HTTP_HEAD_MAX   GBX_KIB(16)
 #define GBX_HTTP_FIELDS_MAX 64
-#define GBX_HTTP_BODY_MAX   GBX_MIB(16)
+/* A child takes lines of 16 MiB, in which our numbers may be longer than the client's. */
+#define GBX_HTTP_BODY_MAX (GBX_MIB(16) - 64)
 
 typedef struct gbx_http_field {
     char *name;
@@ -344,6 +345,7 @@ typedef struct gbx_http_session {
     gbx_child_link *child;
     bool is_modern;
     bool takes_batches; /* 2025-03-26 */
+    bool is_refused;    /* its initialize was answered with an error */
     int64_t last_number;
     int64_t used_ns;
     gbx_streams streams;
@@ -351,7 +353,7 @@ typedef struct gbx_http_session {
     LIST_HEAD(, gbx_http_pending) pending;
     size_t pending_count;
     void *user;
-    /* The child has ended by itself, or refused to begin. Free the session in it. */
+    /* The child has ended by itself, or is_refused. Free the session in it. */
     void (*ended)(void *user, struct gbx_http_session *session);
     /* The probe was answered. */
     void (*ready)(void *user);

@@ -167,15 +167,14 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
 {
     gbx_http_pending *p = find_pending(s, refs->id, false);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
-    bool is_refused = false;
     gbx_stream *stream;
 
     if (p == NULL) /* it was cancelled */
         return;
     stream = p->stream;
     if (p->is_initialize)
-        is_refused = !note_version(s, message);
-    if (is_refused)
+        s->is_refused = !note_version(s, message);
+    if (s->is_refused)
         s->streams.fields = NULL;
     if (!restore(s, p, &text, line, refs))
         text.len = 0;
@@ -185,7 +184,7 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
                           (const char *)text.data, text.len);
     if (stream == NULL)
         s->ready(s->user);
-    if (is_refused)
+    if (s->is_refused)
         s->ended(s->user, s);
 }
 

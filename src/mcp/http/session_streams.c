@@ -119,17 +119,27 @@ static void on_gone(void *user)
     drop_stream(s);
 }
 
-/* Let the connection go, when everything is sent. */
-static void part(gbx_stream *s)
+/* Take the connection away from the stream. NULL: there is none. */
+static gbx_http_connection *detach(gbx_stream *s)
 {
     gbx_http_connection *c = s->connection;
 
     s->connection = NULL;
+    if (c != NULL)
+        gbx_http_on_gone(c, NULL, NULL);
+    return c;
+}
+
+/* Let the connection go, when everything is sent. */
+static void part(gbx_stream *s)
+{
+    gbx_http_connection *c = detach(s);
+
     if (c == NULL)
         return;
-    gbx_http_on_gone(c, NULL, NULL);
-    if (s->has_begun)
-        gbx_http_end(c);
+    if (!s->has_begun) /* it still waits for the beginning of its answer */
+        gbx_http_begin_events(c, s->owner->fields);
+    gbx_http_end(c);
 }
 
 /* Finished streams are kept for clients that come back, up to a number. */
@@ -217,9 +227,8 @@ void gbx_stream_answer(gbx_stream *s, int status, const char *message, size_t le
     bool is_all = --s->open == 0;
 
     if (is_all && !s->has_begun) {
-        gbx_http_connection *c = s->connection;
+        gbx_http_connection *c = detach(s);
 
-        part(s);
         if (c != NULL)
             gbx_http_reply(c, status, s->owner->fields, "application/json", message,
                            len);
@@ -233,11 +242,8 @@ void gbx_stream_answer(gbx_stream *s, int status, const char *message, size_t le
 
 void gbx_stream_give_up(gbx_stream *s)
 {
-    if (--s->open > 0)
-        return;
-    if (!s->has_begun && s->connection != NULL)
-        begin_stream(s, s->last);
-    finish_stream(s);
+    if (--s->open == 0)
+        finish_stream(s);
 }
 
 void gbx_stream_attach(gbx_stream *s, gbx_http_connection *c, uint64_t after)

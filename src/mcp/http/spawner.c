@@ -23,8 +23,7 @@ static bool fill_standard(void)
     do
         fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
-    gbx_fd_close(&fd);
-    return fd == -1;
+    return fd >= 0 && close(fd) == 0;
 }
 
 /* Die with the parent. False: it is dead already. */

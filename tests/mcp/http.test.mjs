@@ -131,6 +131,7 @@ const RAW = { // what is sent: the status, and what the body has
   'not JSON': [request({ body: '{' }), 400, /-32700/],
   'no body': [request({ body: '' }), 400, /-32700/],
   'a number': [request({ body: '1' }), 400, /-32600/],
+  'an id that is too long': [request({ body: rpc({ id: 'a'.repeat(1100), method: 'initialize', params: {} }) }), 400, /1024/],
   'two ids': [request({ body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' }), 400, /there twice/],
   'an unknown session': [request({ fields: ['Mcp-Session-Id: 0123456789abcdef0123456789abcdef'] }), 404],
   'an unknown version': [request({ fields: ['MCP-Protocol-Version: 1999-01-01'] }), 400, /unsupported/],
@@ -466,6 +467,17 @@ test('a token: without it nothing is served, and it counts in no query', async (
   front.child.kill('SIGTERM');
   assert.deepEqual(await front.exited, { code: 0, signal: null });
   assert.doesNotMatch(front.stderr, new RegExp(TOKEN));
+});
+
+test('behind a proxy any host is served, with the token, and pages of the same site', async () => {
+  const front = await begun('--token-file', tokenFile, '--behind-proxy', '--path', '/a/b', '--http', '0.0.0.0:0');
+  assert.match(front.url, /^http:\/\/0\.0\.0\.0:\d+\/a\/b$/);
+  for (const [origin, authorization, status] of [['https://mcp.example', TOKEN, 400], [undefined, TOKEN, 400], ['http://localhost', TOKEN, 400],
+    ['https://evil.example', TOKEN, 403], ['https://mcp.example', 'x', 401]])
+    assert.match(await raw(front, request({ line: 'POST /a/b HTTP/1.1', host: ['Host: mcp.example'],
+      fields: [`Authorization: bearer ${authorization}`, ...(origin ? [`Origin: ${origin}`] : [])] })), new RegExp(`^HTTP/1\\.1 ${status} `), origin);
+  front.child.kill('SIGTERM');
+  await front.exited;
 });
 
 /** How a start ends that is refused, and what it says. */

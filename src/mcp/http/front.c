@@ -322,6 +322,7 @@ static void on_spawner_gone(evutil_socket_t fd, short what, void *arg)
     (void)what;
     if (f->phase == ENDING)
         return;
+    errno = 0;
     f->status = gbx_fail(f->err, GBX_E_OS, "the process that starts others has ended");
     gbx_mcp_loop_stop(f->loop, 0);
 }

@@ -213,6 +213,7 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
         c->phase = WAITING;
         gbx_mcp_timer_clear(&c->deadline);
         hooks->request(hooks->user, c, &c->request);
+        gbx_buf_cleanup(&c->request.body);
         return;
     }
 }
@@ -346,7 +347,6 @@ static void flush(gbx_http_connection *c)
 {
     c->gone = NULL;
     c->phase = FLUSHING;
-    gbx_buf_cleanup(&c->request.body);
     gbx_mcp_timer_clear(&c->deadline);
     if (gbx_http_waiting(c) == 0)
         linger(c);
@@ -395,7 +395,6 @@ void gbx_http_begin_events(gbx_http_connection *c, const char *fields)
     put_head(c, 200, fields);
     (void)bufferevent_write(c->bev, rest, sizeof rest - 1);
     c->phase = STREAMING;
-    gbx_buf_cleanup(&c->request.body);
 }
 
 void gbx_http_put(gbx_http_connection *c, const void *data, size_t len)

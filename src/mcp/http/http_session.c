@@ -19,6 +19,8 @@
 
 /* The child has the same limit. */
 #define PENDING_MAX 1024
+/* Kept while a request is in flight. */
+#define ID_MAX 1024
 /* In one batch; the server has the same limit. */
 #define BATCH_MAX 100
 
@@ -258,6 +260,8 @@ static const char *find_trouble(const gbx_http_session *s,
 {
     if (s->pending_count >= PENDING_MAX)
         return "too many requests are in flight";
+    if (message->id.len > ID_MAX)
+        return "the id has more than 1024 bytes";
     if (!s->is_modern && find_pending(s, message->id, false) != NULL)
         return "a request with this id is in flight";
     return NULL;

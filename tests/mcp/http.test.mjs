@@ -344,6 +344,7 @@ test('a batch of 2025-03-26 is answered by one stream; later versions have none'
   const { ask } = await begin(common, '2025-03-26');
   assert.deepEqual((await ask(batch)).messages.map(({ id }) => id).sort(), [1, 2, 3]);
   assert.equal((await ask('[{"jsonrpc":"2.0","method":"notifications/x"}]')).status, 202);
+  assert.deepEqual((await ask(batch.replace('"id":2', '"id":1'))).messages.map(({ id }) => id).sort(), [1, 3]);
   const later = await begin(common);
   assert.equal((await later.ask(batch)).status, 400);
 });

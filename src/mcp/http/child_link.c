@@ -29,7 +29,6 @@ struct gbx_child_link {
     struct bufferevent *bev;
     gbx_mcp_line_reader lines;
     bool is_freed;
-    bool is_feeding; /* hooks are being called */
 };
 
 static void drop_link(gbx_child_link *child)
@@ -79,11 +78,9 @@ static void on_input(struct bufferevent *bev, void *arg)
     char chunk[16384];
     int n;
 
-    child->is_feeding = true;
     while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
         if (!child->is_freed)
             feed_lines(child, chunk, (size_t)n);
-    child->is_feeding = false;
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
@@ -135,7 +132,7 @@ void gbx_child_free(gbx_child_link *child)
     if (child == NULL)
         return;
     child->is_freed = true;
-    if (child->hooks.ended == NULL && !child->is_feeding) { /* it has ended */
+    if (child->hooks.ended == NULL) { /* it has ended */
         drop_link(child);
         return;
     }

@@ -116,7 +116,7 @@ static gbx_http_session *new_session(front *f, bool is_modern)
 
 static bool is_idle(const gbx_http_session *s, int64_t for_ns)
 {
-    return !gbx_http_session_is_busy(s) && !gbx_streams_is_used(&s->streams) &&
+    return !gbx_streams_is_used(&s->streams) &&
            gbx_clock_now_ns() - s->used_ns >= for_ns;
 }
 
@@ -128,7 +128,8 @@ static void make_place(front *f)
     gbx_http_session *s;
 
     LIST_FOREACH(s, &f->sessions, entry)
-    if (is_idle(s, SPARE_NS) && (oldest == NULL || s->used_ns < oldest->used_ns))
+    if (is_idle(s, SPARE_NS) && !gbx_http_session_is_busy(s) &&
+        (oldest == NULL || s->used_ns < oldest->used_ns))
         oldest = s;
     if (oldest != NULL)
         end_session(f, oldest);
@@ -155,6 +156,8 @@ static void on_sweep(void *user)
     for (s = LIST_FIRST(&f->sessions); s != NULL; s = next) {
         next = LIST_NEXT(s, entry);
         gbx_streams_beat(&s->streams, now_ns);
+        if (gbx_streams_is_used(&s->streams))
+            s->used_ns = now_ns;
         if (is_idle(s, IDLE_NS))
             end_session(f, s);
     }

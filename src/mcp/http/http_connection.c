@@ -3,8 +3,8 @@
  * http_connection - one request and one answer.
  *
  * The time for a request does not begin anew with each byte, so a client that sends one
- * byte a second gains nothing. When all places are taken, the connection that has waited
- * longest without a whole request gives up its own.
+ * byte a second gains nothing. When all places are taken, the oldest connection gives up
+ * its own, unless we owe it an answer.
  *
  * After the answer only our direction is closed at first: if we closed at once while
  * bytes of the client are unread, the kernel would reset the connection, and the client
@@ -233,7 +233,7 @@ static void on_input(struct bufferevent *bev, void *arg)
 
 /* ---- accepting ----------------------------------------------------------------- */
 
-/* Make room: the oldest connection without a whole request goes. */
+/* Make room: the oldest connection that waits for nothing of ours goes. */
 static bool make_room(gbx_http_server *server)
 {
     gbx_http_connection *c;
@@ -241,7 +241,7 @@ static bool make_room(gbx_http_server *server)
     if (server->count < CONNECTIONS_MAX)
         return true;
     TAILQ_FOREACH(c, &server->connections, entry)
-    if (c->phase == READING || c->phase == LINGERING) {
+    if (c->phase == READING || c->phase >= FLUSHING) {
         close_connection(c);
         return true;
     }

@@ -181,11 +181,11 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
     if (!restore(s, p, &text, line, refs))
         text.len = 0;
     drop_pending(s, p);
-    if (stream != NULL)
-        gbx_stream_answer(stream, s->is_modern ? status_of(message) : 200,
-                          (const char *)text.data, text.len);
     if (stream == NULL)
         s->ready(s->user);
+    else
+        gbx_stream_answer(stream, s->is_modern ? status_of(message) : 200,
+                          (const char *)text.data, text.len);
     if (s->is_refused)
         s->ended(s->user, s);
 }
@@ -231,6 +231,7 @@ static void on_ended(void *user)
 {
     gbx_http_session *s = user;
 
+    s->streams.fields = NULL;
     fail_pending(s, 502, "the process that served this request has ended");
     s->ended(s->user, s);
 }
@@ -325,6 +326,8 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
             pass_on(s, &message, value);
             continue;
         }
+        if (find_trouble(s, &message) != NULL) /* the batch has this id twice */
+            continue;
         if (stream == NULL) {
             stream = gbx_stream_new(&s->streams, c);
             stream->open = 1; /* until all are taken */

@@ -55,8 +55,8 @@ static int serve_front(int socket)
 
         if (child == 0)
             return become_child(socket, fd, self) ? 0 : 1;
-        gbx_fd_close(
-            &fd); /* after a failed fork, the front notices the end of its own */
+        /* After a failed fork the front sees its own end closed. */
+        gbx_fd_close(&fd);
     }
     return 1;
 }

@@ -65,6 +65,8 @@ static const struct {
     {"\r\n" HEAD "\r\n", "400"},
     {"POST /mcp HTTP/1.1\r\n\r\n", "400"},
     {"\r\n\r\n", "400"},
+    {"POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+     "400"},
 };
 
 TEST(a_request__means_the_same_in_all_pieces)

@@ -94,6 +94,7 @@ typedef struct gbx_http_request {
     gbx_http_field fields[GBX_HTTP_FIELDS_MAX];
     size_t field_count;
     gbx_http_part part;
+    bool is_1_0; /* HTTP/1.0, which has no chunks */
     bool is_chunked;
     size_t left; /* of the body, or of the chunk */
     int chunk;   /* state of the chunked body */

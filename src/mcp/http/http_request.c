@@ -95,7 +95,8 @@ static int read_request_line(gbx_http_request *r, char *line)
     for (const char *c = target; *c != '\0'; c++)
         if (*c <= ' ' || *c > '~')
             return 400;
-    if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
+    r->is_1_0 = strcmp(version, "HTTP/1.0") == 0;
+    if (!r->is_1_0 && strcmp(version, "HTTP/1.1") != 0)
         return strncmp(version, "HTTP/", 5) == 0 ? 505 : 400;
     query = strchr(target, '?');
     if (query != NULL)
@@ -142,6 +143,8 @@ static int read_length(gbx_http_request *r)
     size_t digits = length != NULL ? strspn(length, "0123456789") : 0;
 
     if (length != NULL && (coding != NULL || digits == 0 || length[digits] != '\0'))
+        return 400;
+    if (coding != NULL && r->is_1_0)
         return 400;
     if (digits > 18)
         return 413;

@@ -255,6 +255,14 @@ test('2026-07-28: clients that choose the same ids get their own answers and pro
   });
 });
 
+test('2026-07-28: log messages go to the client that asked for them', async () => {
+  const logs = { 'io.modelcontextprotocol/logLevel': 'debug' };
+  const all = await Promise.all(['a', 'b', 'c'].map((name) =>
+    compute(common, 1, `console.warn('log of ${name}'); await sleep(50); return '${name}'`, name === 'c' ? {} : logs)));
+  assert.deepEqual(all.map(({ messages }) => messages.slice(0, -1).map(({ method, params }) => [method, params.data, params._meta['glovebox/requestId']])),
+    [...['a', 'b'].map((name) => [['notifications/message', `log of ${name}`, 1]]), []]);
+});
+
 test('2026-07-28: ids of all kinds come back as they were written, on one line or many', async () => {
   for (const id of ['0', '-7', '123456789012345678901234567890', '"\\u0061\\n"', '""']) {
     const body = `\n{"params":{"_meta":\r\n${JSON.stringify({ progressToken: 'p', ...META })}},\n"method" : "tools/list",\t"id" : ${id} ,"jsonrpc":"2.0"}\n`;

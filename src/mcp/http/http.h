@@ -216,9 +216,9 @@ bool gbx_message_is_once(gbx_view object, const char *const *names, size_t count
 
 /* What a message of a child refers to; no values if it has none. */
 typedef struct gbx_message_refs {
-    gbx_view id;           /* of an answer */
-    gbx_view token;        /* of progress */
-    gbx_view subscription; /* in the _meta of params or of a result */
+    gbx_view id;      /* of an answer */
+    gbx_view token;   /* of progress */
+    gbx_view request; /* in _meta: a subscription's, or that of a log message */
 } gbx_message_refs;
 void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret);
 

@@ -153,12 +153,12 @@ static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_bu
     gbx_view id = {p->id, p->id_len};
     gbx_message_cut cuts[] = {{refs->id, id},
                               {refs->token, {p->token, p->token_len}},
-                              {refs->subscription, id}};
+                              {refs->request, id}};
 
     if (!s->is_modern)
         return gbx_buf_append(to, line.data, line.len);
     /* A tool may use that name in its own _meta. */
-    if (find_pending(s, refs->subscription, false) != p)
+    if (find_pending(s, refs->request, false) != p)
         cuts[2].old = (gbx_view){0};
     return gbx_message_splice(to, (const char *)line.data, line.len, cuts,
                               GBX_COUNTOF(cuts));
@@ -190,12 +190,12 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
         s->ended(s->user, s);
 }
 
-/* In 2026-07-28 a message that names no request, such as one of a log, could be anybody's. */
+/* In 2026-07-28 a message that names no request could be anybody's. */
 static void take_notice(gbx_http_session *s, gbx_span line,
                         const gbx_message_refs *refs)
 {
     bool is_token = refs->token.at != NULL;
-    gbx_view name = is_token ? refs->token : refs->subscription;
+    gbx_view name = is_token ? refs->token : refs->request;
     const gbx_http_pending *p = find_pending(s, name, is_token);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
     gbx_stream *stream = s->own;

@@ -62,5 +62,7 @@ void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret
         strcmp(message->method, "notifications/progress") == 0)
         ret->token = gbx_view_member(message->payload, "progressToken");
     if (gbx_view_kind(meta) == '{')
-        ret->subscription = gbx_view_member(meta, GBX_MCP_META_PREFIX "subscriptionId");
+        ret->request = gbx_view_member(meta, GBX_MCP_META_PREFIX "subscriptionId");
+    if (gbx_view_kind(meta) == '{' && ret->request.at == NULL)
+        ret->request = gbx_view_member(meta, GBX_MCP_LOG_META);
 }

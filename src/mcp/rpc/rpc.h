@@ -94,6 +94,10 @@ void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The version of the modern era, on every request. */
 #define GBX_MCP_MODERN "2026-07-28"
 
+/* In the _meta of a log message of that era: the id of its request. The protocol lets one
+ * say whose it is only by the connection. */
+#define GBX_MCP_LOG_META "glovebox/requestId"
+
 /* Limit of progress tokens and ids of subscriptions, which are kept for long; longer
  * ones are not accepted. */
 #define GBX_RPC_ID_MAX     256

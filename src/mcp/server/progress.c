@@ -140,6 +140,11 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
     gbx_json_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));
     gbx_json_put_text(&to, "logger", "console");
     gbx_json_put_shown(&to, "data", text, len);
+    if (request->era.is_modern) {
+        gbx_json_put_open(&to, "_meta", '{');
+        gbx_json_put_json(&to, GBX_MCP_LOG_META, request->id, request->id_len);
+        (void)gbx_buf_puts(&to, "}");
+    }
     gbx_rpc_end(&to);
     gbx_mcp_send(request->server, &to);
 }

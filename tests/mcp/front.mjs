@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// front: `glovebox mcp --http` at a free port. What is left after the tests is killed.
+// front: `glovebox mcp --http` at a free port. It is killed after the tests, and with them: no
+// input ends it.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after } from 'node:test';
@@ -10,7 +11,8 @@ const fronts = [];
 after(() => { for (const { child } of fronts) child.kill('SIGKILL'); });
 
 export async function serve(...args) {
-  const child = spawn(process.env.GLOVEBOX, ['mcp', '--http', '0', ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.env.GLOVEBOX, 'mcp', '--http', '0', ...args],
+    { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const front = { child, stderr: '' };
   fronts.push(front);
   front.exited = new Promise((resolve) => { child.on('close', (code, signal) => resolve({ code, signal })); });

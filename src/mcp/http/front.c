@@ -373,6 +373,8 @@ static void make_events(front *f)
     struct event_base *base = gbx_mcp_loop_base(f->loop);
     sigset_t ours;
 
+    /* As the first process of a container we inherit those of children that died. */
+    (void)signal(SIGCHLD, SIG_IGN);
     (void)sigemptyset(&ours);
     gbx_mcp_timer_init(&f->sweep, f->loop, on_sweep, f);
     gbx_mcp_timer_init(&f->end, f->loop, on_end, f);

@@ -141,7 +141,6 @@ static const char *reason_of(int status)
         {415, "Unsupported Media Type"},
         {417, "Expectation Failed"},
         {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
         {501, "Not Implemented"},
         {502, "Bad Gateway"},
         {503, "Service Unavailable"},

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

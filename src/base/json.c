@@ -381,7 +381,7 @@ bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len)
             done = i + 1;
         }
     }
-    return gbx_buf_append(buf, text + done, len - done);
+    return gbx_buf_append(buf, done < len ? text + done : NULL, len - done);
 }
 
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)

@@ -24,8 +24,8 @@ static void look_through(void *data)
     size_t left = watch.head != NULL && data != NULL ? malloc_usable_size(data) : 0;
     size_t head_len = left > 0 ? strlen(watch.head) : 0;
     size_t tail_len = left > 0 ? strlen(watch.tail) : 0;
-    const char *end = (const char *)data + left;
     const char *at = data;
+    const char *end = at != NULL ? at + left : NULL;
 
     while (left > 0 && (at = memmem(at, left, watch.head, head_len)) != NULL) {
         at += head_len;

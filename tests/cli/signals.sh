@@ -7,6 +7,7 @@
 #     tests/cli/signals.sh GLOVEBOX
 set -u
 umask 077 # a secret that others may read is refused
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}disable_coredump=0 # cores are looked at here
 
 glovebox=$1
 work=$(mktemp -d)

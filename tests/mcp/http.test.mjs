@@ -354,6 +354,8 @@ test('a batch of 2025-03-26 is answered by one stream; later versions have none'
   const { ask } = await begin(common, '2025-03-26');
   assert.deepEqual((await ask(batch)).messages.map(({ id }) => id).sort(), [1, 2, 3]);
   assert.equal((await ask('[{"jsonrpc":"2.0","method":"notifications/x"}]')).status, 202);
+  for (const alien of [{ id: 4, method: 'initialize', params: {} }, { id: 4, method: 'tools/list', params: { _meta: META } }])
+    assert.equal((await ask(`[${rpc(alien)}]`)).status, 400, alien.method);
   assert.deepEqual((await ask(batch.replace('"id":2', '"id":1'))).messages.map(({ id }) => id).sort(), [1, 3]);
   const later = await begin(common);
   assert.equal((await later.ask(batch)).status, 400);
@@ -548,10 +550,17 @@ test('idle and slow connections stop nobody', async (t) => {
   const drip = setInterval(() => sockets[0]?.write(bytes[at++]), 50);
   t.after(() => { clearInterval(drip); for (const socket of sockets) socket.destroy(); });
   const add = (count) => { for (let i = 0; i < count; i++) sockets.push(createConnection(common.port, '127.0.0.1').on('error', () => {})); };
+  const body = rpc({ id: 8, method: 'tools/call', params: { name: 'compute', arguments: { code: 'return 8' }, _meta: META } });
+  const bytesOfUpload = request({ body, fields: Object.entries(modernFields('tools/call', 'compute')).map((field) => field.join(': ')) });
+  let uploaded = '';
+  const upload = createConnection(common.port, '127.0.0.1').on('data', (part) => { uploaded += part; });
+  upload.write(bytesOfUpload.slice(0, -10));
   add(201);
   for (let i = 0; i < 3; i++) assert.equal(valueOf(await compute(common, i, `return ${i}`)), i);
   add(400); // more than have a place
   assert.equal(valueOf(await compute(common, 9, 'return 9')), 9);
+  upload.write(bytesOfUpload.slice(-10)); // its place was not taken: the head was accepted
+  await until(() => uploaded.includes('"value":8'));
 });
 
 test('a client that sends much and reads nothing costs only itself', async () => {
@@ -585,6 +594,8 @@ test('a child that dies: its requests fail, its session is gone, others go on', 
 
 test('sessions have a number; what is too many is told to come later', async () => {
   const front = await begun();
+  for (let i = 0; i < 66; i++) // what is refused takes no place
+    assert.equal((await post(front, { id: 'a'.repeat(1100), method: 'initialize', params: {} })).status, 400);
   const all = await Promise.all(Array.from({ length: 66 }, () => post(front, { id: 0, method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } })));
   const refused = all.filter(({ status }) => status === 503);

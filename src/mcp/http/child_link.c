@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Children at a time. */
-#define CHILDREN_MAX 64
-
 /* A child answers with at most 64 MiB; longer lines are not its own. */
 #define LINE_MAX_BYTES GBX_MIB(65)
 /* May wait for a child to read; it reads until its own limits are reached. */
@@ -98,7 +95,7 @@ gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *ho
     gbx_child_link *child;
     int fd;
 
-    if (children->count >= CHILDREN_MAX) {
+    if (children->count >= GBX_CHILDREN_MAX) {
         errno = EAGAIN;
         return NULL;
     }

@@ -100,8 +100,11 @@ static void on_ready(void *user)
 
 static gbx_http_session *new_session(front *f, bool is_modern)
 {
-    gbx_http_session *s = gbx_http_session_new(&f->children, is_modern);
+    gbx_http_session *s = NULL;
 
+    /* A place is kept for the child of 2026-07-28. */
+    if (is_modern || f->modern != NULL || f->children.count + 1 < GBX_CHILDREN_MAX)
+        s = gbx_http_session_new(&f->children, is_modern);
     if (s == NULL)
         return NULL;
     s->user = f;
@@ -221,6 +224,8 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_request *r)
     if (!gbx_rpc_read(body.len > 0 ? (const char *)body.data : "", body.len, &message,
                       &fault)) {
         gbx_http_reply_error(c, 400, NULL, fault.id, fault.code, fault.message);
+    } else if (message.id.len > GBX_HTTP_ID_MAX) {
+        refuse(c, 400, NULL, NO_ID, "the id has more than 1024 bytes");
     } else if (gbx_http_is_modern(r, &message)) {
         if (gbx_http_check_modern(c, r, &message))
             post_to_new(f, c, body, message.id, true);
@@ -265,7 +270,8 @@ static bool is_busy(const front *f)
     LIST_FOREACH(s, &f->sessions, entry)
     if (gbx_http_session_is_busy(s))
         return true;
-    return f->modern != NULL && gbx_http_session_is_busy(f->modern);
+    return (f->modern != NULL && gbx_http_session_is_busy(f->modern)) ||
+           gbx_http_server_is_sending(f->server);
 }
 
 static void begin_ending(front *f)
@@ -284,7 +290,8 @@ static void on_check(void *user)
 
     if (f->phase == DRAINING && !is_busy(f))
         begin_ending(f);
-    if (f->phase == ENDING && f->children.count == 0)
+    if (f->phase == ENDING && f->children.count == 0 &&
+        !gbx_http_server_is_sending(f->server))
         gbx_mcp_loop_stop(f->loop, 0);
     else
         gbx_mcp_timer_set(&f->check, CHECK_MS);

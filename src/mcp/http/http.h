@@ -138,6 +138,8 @@ gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
                                      const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
 void gbx_http_server_stop_accepting(gbx_http_server *server);
+/* Is an answer still being sent? */
+bool gbx_http_server_is_sending(const gbx_http_server *server);
 /* Closes every connection. NULL is ignored. */
 void gbx_http_server_free(gbx_http_server *server);
 
@@ -154,8 +156,10 @@ void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields
                           gbx_view id, int code, const char *message);
 /* Answer with a stream of events. */
 void gbx_http_begin_events(gbx_http_connection *c, const char *fields);
-/* Append to the stream. */
-void gbx_http_put(gbx_http_connection *c, const void *data, size_t len);
+/* Append to the stream: head, text and an empty line, all or nothing. False: the client does not
+ * read, and the connection ends without them. */
+bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
+                  size_t len);
 /* End the stream when everything is sent. */
 void gbx_http_end(gbx_http_connection *c);
 /* Bytes that wait for the client to read. */
@@ -182,6 +186,9 @@ typedef struct gbx_child_set {
     size_t count;
     LIST_HEAD(, gbx_child_link) links;
 } gbx_child_set;
+
+/* Children at a time. */
+#define GBX_CHILDREN_MAX 64
 
 /* NULL with errno; EAGAIN: there are too many. */
 gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks);
@@ -325,6 +332,9 @@ bool gbx_streams_is_used(const gbx_streams *streams);
 
 /* A child, and what waits for it: one client of the older eras, or all requests of
  * 2026-07-28. */
+
+/* Of a request's id, which is kept while the request is in flight. */
+#define GBX_HTTP_ID_MAX 1024
 
 typedef struct gbx_http_pending {
     LIST_ENTRY(gbx_http_pending) entry; /* newest first */

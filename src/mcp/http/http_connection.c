@@ -52,7 +52,8 @@ struct gbx_http_connection {
     gbx_mcp_timer deadline;
     gbx_http_request request;
     conn_phase phase;
-    bool is_half; /* the client sends no more */
+    bool is_half;   /* the client sends no more */
+    bool is_broken; /* something could not be put: it ends */
     void (*gone)(void *user);
     void *gone_user;
 };
@@ -153,8 +154,8 @@ static const char *reason_of(int status)
     return "Error";
 }
 
-/* Is there room for so many more bytes, besides what waits for other clients to read it, and
- * besides their unfinished requests? A few always have. */
+/* Is there room for so many more bytes, besides what waits for other clients to read it? A few
+ * always have. */
 static bool has_room(const gbx_http_server *server, size_t len)
 {
     const gbx_http_connection *c;
@@ -163,8 +164,26 @@ static bool has_room(const gbx_http_server *server, size_t len)
     if (len < GBX_KIB(64))
         return true;
     TAILQ_FOREACH(c, &server->connections, entry)
-    held += gbx_http_waiting(c) + c->request.body.len;
+    held += gbx_http_waiting(c);
     return held <= HELD_MAX;
+}
+
+/* Unfinished requests have room of their own. When it is full, the largest is refused. */
+static void limit_bodies(const gbx_http_server *server)
+{
+    gbx_http_connection *largest = NULL;
+    gbx_http_connection *c;
+    size_t held = 0;
+
+    TAILQ_FOREACH(c, &server->connections, entry)
+    {
+        held += c->request.body.len;
+        if (c->phase == READING &&
+            (largest == NULL || c->request.body.len > largest->request.body.len))
+            largest = c;
+    }
+    if (held > HELD_MAX && largest != NULL)
+        gbx_http_reply(largest, 503, NULL, NULL, NULL, 0);
 }
 
 /* The head is complete and accepted: the client may send the body. */
@@ -195,8 +214,6 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
         status = gbx_http_request_feed(&c->request, data, len, &used);
         data += used;
         len -= used;
-        if (status == 0 && !has_room(c->server, c->request.body.len))
-            status = 503;
         if (status != 0) {
             gbx_http_reply(c, status, NULL, NULL, NULL, 0);
             return;
@@ -207,7 +224,8 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
             if (c->request.part == GBX_HTTP_IN_BODY)
                 await_body(c);
         }
-        if (c->request.part != GBX_HTTP_COMPLETE)
+        limit_bodies(c->server);
+        if (c->request.part != GBX_HTTP_COMPLETE || c->phase != READING)
             continue;
         c->phase = WAITING;
         gbx_mcp_timer_clear(&c->deadline);
@@ -232,19 +250,28 @@ static void on_input(struct bufferevent *bev, void *arg)
 
 /* ---- accepting ----------------------------------------------------------------- */
 
-/* Make room: the oldest connection that waits for nothing of ours goes. */
+/* Make room: the oldest connection that waits for nothing of ours goes, at first one whose head
+ * has not been accepted. */
 static bool make_room(gbx_http_server *server)
 {
+    gbx_http_connection *last = NULL;
     gbx_http_connection *c;
 
     if (server->count < CONNECTIONS_MAX)
         return true;
     TAILQ_FOREACH(c, &server->connections, entry)
-    if (c->phase == READING || c->phase >= FLUSHING) {
-        close_connection(c);
-        return true;
+    {
+        if (c->phase == LINGERING ||
+            (c->phase == READING && c->request.part == GBX_HTTP_IN_HEAD))
+            break;
+        if (c->phase == READING && last == NULL)
+            last = c;
     }
-    return false;
+    if (c == NULL)
+        c = last;
+    if (c != NULL)
+        close_connection(c);
+    return c != NULL;
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
@@ -322,6 +349,16 @@ void gbx_http_server_stop_accepting(gbx_http_server *server)
     server->listener = NULL;
 }
 
+bool gbx_http_server_is_sending(const gbx_http_server *server)
+{
+    const gbx_http_connection *c;
+
+    TAILQ_FOREACH(c, &server->connections, entry)
+    if (c->phase == FLUSHING && !c->is_broken)
+        return true;
+    return false;
+}
+
 void gbx_http_server_free(gbx_http_server *server)
 {
     if (server == NULL)
@@ -345,7 +382,11 @@ void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *us
 static void flush(gbx_http_connection *c)
 {
     c->gone = NULL;
+    if (c->phase == READING) /* it was refused; else somebody reads it now */
+        gbx_buf_cleanup(&c->request.body);
     c->phase = FLUSHING;
+    if (c->is_broken)
+        return; /* it closes in the next turn, so the client sees that something lacks */
     gbx_mcp_timer_clear(&c->deadline);
     if (gbx_http_waiting(c) == 0)
         linger(c);
@@ -396,13 +437,21 @@ void gbx_http_begin_events(gbx_http_connection *c, const char *fields)
     c->phase = STREAMING;
 }
 
-void gbx_http_put(gbx_http_connection *c, const void *data, size_t len)
+bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
+                  size_t len)
 {
     /* Closed in the next turn: the caller still uses it. */
-    if (gbx_http_waiting(c) + len > OUTPUT_MAX || !has_room(c->server, len))
+    if (!c->is_broken &&
+        (gbx_http_waiting(c) + len > OUTPUT_MAX || !has_room(c->server, len))) {
+        c->is_broken = true;
         gbx_mcp_timer_fire(&c->deadline);
-    else
-        (void)bufferevent_write(c->bev, data, len);
+    }
+    if (c->is_broken)
+        return false;
+    (void)bufferevent_write(c->bev, head, strlen(head));
+    (void)bufferevent_write(c->bev, text, len);
+    (void)bufferevent_write(c->bev, "\n\n", 2);
+    return true;
 }
 
 void gbx_http_end(gbx_http_connection *c)

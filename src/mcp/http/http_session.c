@@ -18,8 +18,6 @@
 
 /* The child has the same limit. */
 #define PENDING_MAX 1024
-/* Kept while a request is in flight. */
-#define ID_MAX 1024
 /* In one batch; the server has the same limit. */
 #define BATCH_MAX 100
 
@@ -260,7 +258,7 @@ static const char *find_trouble(const gbx_http_session *s,
 {
     if (s->pending_count >= PENDING_MAX)
         return "too many requests are in flight";
-    if (message->id.len > ID_MAX)
+    if (message->id.len > GBX_HTTP_ID_MAX)
         return "the id has more than 1024 bytes";
     if (!s->is_modern && find_pending(s, message->id, false) != NULL)
         return "a request with this id is in flight";
@@ -303,6 +301,15 @@ static void pass_on(gbx_http_session *s, const gbx_rpc_message *message, gbx_vie
     gbx_stream_give_up(stream);
 }
 
+/* Not what begins a session, nor what belongs to another era. */
+static bool may_be_in_batch(const gbx_rpc_message *message)
+{
+    gbx_view meta = gbx_view_member(message->payload, "_meta");
+
+    return strcmp(message->method, "initialize") != 0 &&
+           gbx_view_member(meta, GBX_MCP_META_PREFIX "protocolVersion").at == NULL;
+}
+
 static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view batch)
 {
     gbx_stream *stream = NULL;
@@ -314,7 +321,8 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
 
     while (gbx_view_next(batch, &cursor, &name, &value))
         if (!gbx_rpc_read_view(value, &message, &fault) ||
-            message.kind == GBX_RPC_BATCH || find_trouble(s, &message) != NULL) {
+            message.kind == GBX_RPC_BATCH || find_trouble(s, &message) != NULL ||
+            (message.kind == GBX_RPC_REQUEST && !may_be_in_batch(&message))) {
             gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
                                  "a message of the batch is not valid");
             return;

@@ -71,17 +71,15 @@ static void write_event(gbx_stream *s, uint64_t number, const char *message, siz
     if (s->owner->keeps)
         (void)snprintf(head, sizeof head,
                        "id: %" PRIu64 "-%" PRIu64 "\ndata: ", s->number, number);
-    gbx_http_put(s->connection, head, strlen(head));
-    gbx_http_put(s->connection, message, len);
-    gbx_http_put(s->connection, "\n\n", 2);
-    s->sent = number;
+    if (gbx_http_put(s->connection, head, message, len))
+        s->sent = number;
     s->since_ns = gbx_clock_now_ns();
 }
 
 /* Begin the stream on its connection. after: the last event that the client has. */
 static void begin_stream(gbx_stream *s, uint64_t after)
 {
-    char prime[96] = RETRY_TEXT "\n";
+    char prime[96] = RETRY_TEXT;
 
     gbx_http_begin_events(s->connection, s->owner->fields);
     s->has_begun = true;
@@ -91,9 +89,9 @@ static void begin_stream(gbx_stream *s, uint64_t after)
     /* An event without data gives the client an id to come back with. */
     if (s->owner->primes)
         (void)snprintf(prime, sizeof prime,
-                       "id: %" PRIu64 "-%" PRIu64 "\n" RETRY_TEXT "data: \n\n",
-                       s->number, after);
-    gbx_http_put(s->connection, prime, strlen(prime));
+                       "id: %" PRIu64 "-%" PRIu64 "\n" RETRY_TEXT "data: ", s->number,
+                       after);
+    (void)gbx_http_put(s->connection, prime, NULL, 0);
 }
 
 /* ---- streams ---------------------------------------------------------------------- */
@@ -145,15 +143,17 @@ static void part(gbx_stream *s)
 /* Finished streams are kept for clients that come back, up to a number. */
 static void forget_finished(gbx_streams *streams)
 {
-    gbx_stream *s = TAILQ_FIRST(&streams->all);
+    gbx_stream *oldest = NULL;
+    gbx_stream *s;
+    size_t count = 0;
 
-    while (s != NULL && streams->count > GBX_STREAMS_KEPT) {
-        gbx_stream *next = TAILQ_NEXT(s, entry);
-
-        if (s->open == 0 && s->connection == NULL)
-            drop_stream(s);
-        s = next;
+    TAILQ_FOREACH_REVERSE(s, &streams->all, gbx_stream_list, entry)
+    if (s->open == 0 && s->connection == NULL) {
+        oldest = s;
+        count++;
     }
+    if (count > GBX_STREAMS_KEPT)
+        drop_stream(oldest);
 }
 
 void gbx_streams_init(gbx_streams *streams)
@@ -301,7 +301,7 @@ void gbx_streams_beat(gbx_streams *streams, int64_t now_ns)
             continue;
         if (!s->has_begun)
             begin_stream(s, s->last);
-        gbx_http_put(s->connection, ":\n\n", 3);
+        (void)gbx_http_put(s->connection, ":", NULL, 0);
         s->since_ns = now_ns;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* child_link - a child that is asked to end is remembered until it has: it still counts,
- * so clients that come and go cannot make any number of processes. */
+/* child_link - a child that is asked to end counts until it has, for three seconds at most, so
+ * clients that come and go cannot make any number of processes. */
 #include "mcp/http/http.h"
 
 #include "base/cleanup.h"

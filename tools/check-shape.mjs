@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 102487,
-  'lines in src/mcp': 34632,
+  'lines in src': 102601,
+  'lines in src/mcp': 34745,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73343,
+  'lines in tests and node/test': 73393,
   'files in src': 360,
   'headers in src': 69,
   'C files under 60 lines': 6,

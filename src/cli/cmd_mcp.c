@@ -531,6 +531,7 @@ static int serve_http(mcp_args *args)
         return serve(args);
     if (args->http.token_file != NULL)
         gbx_cli_hide_memory();
+    raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
         !gbx_trouble_host(&trouble, gbx_http_serve(&args->http, spawner, &trouble.err)))

@@ -10,8 +10,11 @@ import { until } from './processes.mjs';
 const fronts = [];
 after(() => { for (const { child } of fronts) child.kill('SIGKILL'); });
 
-export async function serve(...args) {
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.env.GLOVEBOX, 'mcp', '--http', '0', ...args],
+export const serve = (...args) => serveUnder([], ...args);
+
+/** The same as a command's command. */
+export async function serveUnder(command, ...args) {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command, process.env.GLOVEBOX, 'mcp', '--http', '0', ...args],
     { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const front = { child, stderr: '' };
   fronts.push(front);

@@ -11,7 +11,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { env, put, upstream } from './box.mjs';
-import { serve } from './front.mjs';
+import { serve, serveUnder } from './front.mjs';
 import { busyOne, children, descendants, isAlive, until } from './processes.mjs';
 import { META, listWhenRead } from './wire.mjs';
 
@@ -71,6 +71,7 @@ function raw(front, text) {
     const socket = createConnection(front.port, '127.0.0.1');
     let answer = '';
     socket.on('data', (part) => { answer += part; }).on('error', reject).on('close', () => resolve(answer));
+    socket.setTimeout(SOON, () => socket.destroy(new Error(`it is not closed after ${answer}`)));
     socket.write(text);
   });
 }
@@ -81,9 +82,15 @@ const PING = rpc({ id: 1, method: 'ping' });
 
 /** A POST with these fields instead of, or besides, the usual ones. */
 function request({ fields = [], body = PING, line = 'POST /mcp HTTP/1.1', length = [`Content-Length: ${body.length}`],
-  host = [`Host: 127.0.0.1:${common.port}`] } = {}) {
+  port = common.port, host = [`Host: 127.0.0.1:${port}`] } = {}) {
   return `${[line, ...host, `Accept: ${BOTH}`, 'Content-Type: application/json', ...length, ...fields].join('\r\n')}\r\n\r\n${body}`;
 }
+
+/** The same in 2026-07-28. */
+const modernRequest = (method, params = {}, { fields = [], ...more } = {}) => request({
+  body: rpc({ id: 1, method, params: { ...params, _meta: META } }), ...more,
+  fields: [...Object.entries(modernFields(method, params.name)).map((field) => field.join(': ')), ...fields] });
+const computeRequest = (code, { port }) => modernRequest('tools/call', { name: 'compute', arguments: { code } }, { port });
 
 const chunked = (body) => ({ length: ['Transfer-Encoding: chunked'], body });
 
@@ -156,8 +163,35 @@ test('requests that two readers could understand differently, and others that ar
   }
 });
 
-test('what follows a request on its connection is no request', async () => {
-  assert.equal((await raw(common, request() + request())).match(/^HTTP\/1/gm).length, 1);
+const discover = (more = {}) => modernRequest('server/discover', {}, more);
+
+test('a connection carries one request after another, whatever the answers', async () => {
+  const socket = createConnection(common.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (part) => { answer += part; });
+  for (const [next, wanted] of [[discover(), '200'], [modernRequest('no/such'), '404'], [discover(), '200']]) {
+    answer = '';
+    socket.write(next);
+    await until(() => /\}$/.test(answer));
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${wanted} `));
+    assert.doesNotMatch(answer, /^connection:/im);
+  }
+  socket.destroy();
+});
+
+const LAST = { // what is sent: after the first answer the connection ends
+  'the next request before the answer': discover() + discover(),
+  'a byte more': `${discover()}x`,
+  'Connection': discover({ fields: ['Connection: close'] }),
+  'a list': discover({ fields: ['Connection: a , CLOSE', 'Connection: keep-alive'] }),
+  'the second of two': discover({ fields: ['Connection: keep-alive', 'Connection: close'] }),
+  'HTTP/1.0': discover({ line: 'POST /mcp HTTP/1.0' }),
+  'HTTP/1.0 that asks': discover({ line: 'POST /mcp HTTP/1.0', fields: ['Connection: keep-alive'] }),
+};
+
+test('a connection ends when the client says so, or sends more than a request', async () => {
+  for (const [what, text] of Object.entries(LAST))
+    assert.deepEqual((await raw(common, text)).match(/^HTTP\/1.*/gm), ['HTTP/1.1 200 OK'], what);
 });
 
 test('100-continue is answered before the body is sent', async () => {
@@ -544,29 +578,28 @@ test('a start that would be unsafe or useless is refused', async () => {
 // ---- hardship ------------------------------------------------------------------------------------
 
 test('idle and slow connections stop nobody', async (t) => {
+  const front = await serveUnder(['prlimit', '--nofile=600:600'], '--data', `rows=${data}`);
   const sockets = [];
-  const bytes = request();
+  const bytes = request(front);
   let at = 0;
   const drip = setInterval(() => sockets[0]?.write(bytes[at++]), 50);
   t.after(() => { clearInterval(drip); for (const socket of sockets) socket.destroy(); });
-  const add = (count) => { for (let i = 0; i < count; i++) sockets.push(createConnection(common.port, '127.0.0.1').on('error', () => {})); };
-  const body = rpc({ id: 8, method: 'tools/call', params: { name: 'compute', arguments: { code: 'return 8' }, _meta: META } });
-  const bytesOfUpload = request({ body, fields: Object.entries(modernFields('tools/call', 'compute')).map((field) => field.join(': ')) });
+  const add = (count) => { for (let i = 0; i < count; i++) sockets.push(createConnection(front.port, '127.0.0.1').on('error', () => {})); };
+  const bytesOfUpload = computeRequest('return 8', front);
   let uploaded = '';
-  const upload = createConnection(common.port, '127.0.0.1').on('data', (part) => { uploaded += part; });
+  const upload = createConnection(front.port, '127.0.0.1').on('data', (part) => { uploaded += part; });
   upload.write(bytesOfUpload.slice(0, -10));
   add(201);
-  for (let i = 0; i < 3; i++) assert.equal(valueOf(await compute(common, i, `return ${i}`)), i);
+  for (let i = 0; i < 3; i++) assert.equal(valueOf(await compute(front, i, `return ${i}`)), i);
   add(400); // more than have a place
-  assert.equal(valueOf(await compute(common, 9, 'return 9')), 9);
+  assert.equal(valueOf(await compute(front, 9, 'return 9')), 9);
   upload.write(bytesOfUpload.slice(-10)); // its place was not taken: the head was accepted
   await until(() => uploaded.includes('"value":8'));
 });
 
 test('a client that sends much and reads nothing costs only itself', async () => {
   const deaf = createConnection(common.port, '127.0.0.1').on('error', () => {});
-  const body = rpc({ id: 1, method: 'tools/call', params: { name: 'compute', arguments: { code: 'return "x".repeat(9e6)' }, _meta: META } });
-  deaf.write(request({ body, fields: Object.entries(modernFields('tools/call', 'compute')).map((field) => field.join(': ')) }));
+  deaf.write(computeRequest('return "x".repeat(9e6)', common));
   deaf.pause();
   assert.equal(valueOf(await compute(common, 1, 'return 1')), 1);
   deaf.destroy();
@@ -604,6 +637,20 @@ test('sessions have a number; what is too many is told to come later', async () 
   assert.equal(new Set(all.map(({ headers }) => headers.get('mcp-session-id'))).size, 64); // with null
   front.child.kill('SIGTERM');
   assert.deepEqual(await front.exited, { code: 0, signal: null });
+});
+
+test('a session of which its client has not heard takes no place', async () => {
+  const front = await begun();
+  const [spawner] = children(front.child.pid);
+  const initialize = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } };
+  process.kill(spawner, 'SIGSTOP');
+  const sockets = Array.from({ length: 63 }, () => createConnection(front.port, '127.0.0.1'));
+  for (const socket of sockets) socket.write(request({ ...front, body: rpc(initialize) }));
+  const answer = () => post(front, initialize, {}, AbortSignal.timeout(1000)).catch(() => ({})); // it may get a place and wait
+  await until(async () => (await answer()).status === 503); // all places are taken
+  for (const socket of sockets) socket.destroy();
+  process.kill(spawner, 'SIGCONT');
+  await until(async () => (await post(front, initialize)).status === 200, SOON);
 });
 
 for (const [signal, wanted] of [['SIGTERM', { code: 0, signal: null }], ['SIGKILL', { code: null, signal: 'SIGKILL' }]])

@@ -11,9 +11,9 @@
  * In the older eras each session has a child. In 2026-07-28 all requests share one, since
  * all of them have the same identity: whoever may send requests at all.
  *
- * A connection carries one request. So where a request ends cannot be disputed with a
- * proxy, and what follows it is never read as another. Everything here runs on the loop's
- * thread.
+ * A connection carries one request after another, and bytes that come before an answer are
+ * never read as the next one: where a request ends cannot be disputed with a proxy.
+ * Everything here runs on the loop's thread.
  */
 #ifndef GBX_MCP_HTTP_HTTP_H
 #define GBX_MCP_HTTP_HTTP_H
@@ -113,13 +113,17 @@ int gbx_http_request_feed(gbx_http_request *request, const char *data, size_t le
 /* The value of a field, or NULL. */
 const char *gbx_http_field_of(const gbx_http_request *request, const char *name);
 
+/* Does the client want its connection closed after the answer? */
+bool gbx_http_is_last(const gbx_http_request *request);
+
 /* Does a list of media ranges, as in Accept, contain a type ("text/event-stream")? */
 bool gbx_http_accepts(const char *list, const char *type);
 
 /* ---- http_connection.c --------------------------------------------------------- */
 
 /* Connections, from accept() to the last byte. Who does not send or does not read is
- * closed after a while. */
+ * closed after a while. An answer that is neither refused nor a stream leaves its connection
+ * open for the next request. */
 
 typedef struct gbx_http_server gbx_http_server;
 typedef struct gbx_http_connection gbx_http_connection;
@@ -137,6 +141,7 @@ typedef struct gbx_http_hooks {
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
                                      const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
+/* Accept no more, and let each connection end with its answer. */
 void gbx_http_server_stop_accepting(gbx_http_server *server);
 /* Is an answer still being sent? */
 bool gbx_http_server_is_sending(const gbx_http_server *server);
@@ -147,14 +152,13 @@ void gbx_http_server_free(gbx_http_server *server);
  * not be used any more. NULL: nothing is called. */
 void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *user);
 
-/* Answer, and end. fields: further header fields, each with its line end, or NULL. body is
- * copied. */
+/* Answer. fields: further header fields, each with its line end, or NULL. body is copied. */
 void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
                     const char *type, const void *body, size_t len);
-/* The same with a JSON-RPC error. */
+/* Refuse the request with a JSON-RPC error; its connection ends. */
 void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields,
                           gbx_view id, int code, const char *message);
-/* Answer with a stream of events. */
+/* Answer with a stream of events, which ends with the connection. */
 void gbx_http_begin_events(gbx_http_connection *c, const char *fields);
 /* Append to the stream: head, text and an empty line, all or nothing. False: the client does not
  * read, and the connection ends without them. */
@@ -356,7 +360,8 @@ typedef struct gbx_http_session {
     gbx_child_link *child;
     bool is_modern;
     bool takes_batches; /* 2025-03-26 */
-    bool is_refused;    /* its initialize was answered with an error */
+    bool
+        is_refused; /* its initialize has failed, or its client has gone before the answer */
     int64_t last_number;
     int64_t used_ns;
     gbx_streams streams;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_connection - one request and one answer.
+ * http_connection - one request after another, each with its answer.
+ *
+ * The next request may begin when the answer has been sent. Bytes that come earlier are
+ * dropped, and end the connection after the answer. So what a proxy has taken for a part of
+ * a body never becomes a request.
  *
  * The time for a request does not begin anew with each byte, so a client that sends one
  * byte a second gains nothing. When all places are taken, the oldest connection gives up
  * its own, unless we owe it an answer.
  *
- * After the answer only our direction is closed at first: if we closed at once while
+ * After the last answer only our direction is closed at first: if we closed at once while
  * bytes of the client are unread, the kernel would reset the connection, and the client
  * might never see the answer.
  */
@@ -22,10 +26,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 512
+/* Fewer if there are not as many descriptors, of which some are for children. */
+#define CONNECTIONS_MAX 4096
+#define OTHER_FDS       (GBX_CHILDREN_MAX + 64)
 
+#define IDLE_MS   60000  /* between requests */
 #define HEAD_MS   10000  /* for the head */
 #define BODY_MS   120000 /* for the body, after it */
 #define STALL_MS  30000  /* for a client to read something of what waits for it */
@@ -38,6 +46,7 @@
 #define HELD_MAX GBX_MIB(512)
 
 typedef enum conn_phase {
+    IDLE, /* between requests */
     READING,
     WAITING, /* for the answer */
     STREAMING,
@@ -46,12 +55,13 @@ typedef enum conn_phase {
 } conn_phase;
 
 struct gbx_http_connection {
-    TAILQ_ENTRY(gbx_http_connection) entry; /* oldest first */
+    TAILQ_ENTRY(gbx_http_connection) entry; /* idle for longest, or oldest, first */
     gbx_http_server *server;
     struct bufferevent *bev;
     gbx_mcp_timer deadline;
     gbx_http_request request;
     conn_phase phase;
+    bool is_last;   /* the answer, on this connection */
     bool is_half;   /* the client sends no more */
     bool is_broken; /* something could not be put: it ends */
     void (*gone)(void *user);
@@ -65,9 +75,17 @@ struct gbx_http_server {
     gbx_mcp_timer again;
     TAILQ_HEAD(, gbx_http_connection) connections;
     size_t count;
+    size_t max;
+    size_t held; /* bytes of bodies that are not answered yet */
 };
 
 /* ---- the end ------------------------------------------------------------------- */
+
+static void drop_body(gbx_http_connection *c)
+{
+    c->server->held -= c->request.body.len;
+    gbx_buf_cleanup(&c->request.body);
+}
 
 static void close_connection(gbx_http_connection *c)
 {
@@ -78,6 +96,7 @@ static void close_connection(gbx_http_connection *c)
     c->server->count--;
     bufferevent_free(c->bev);
     gbx_mcp_timer_cleanup(&c->deadline);
+    drop_body(c);
     gbx_http_request_cleanup(&c->request);
     if (gone != NULL)
         gone(c->gone_user);
@@ -94,6 +113,17 @@ static void on_deadline(void *user)
         close_connection(c);
 }
 
+/* Let the next request come. */
+static void await_request(gbx_http_connection *c)
+{
+    TAILQ_REMOVE(&c->server->connections, c, entry);
+    TAILQ_INSERT_TAIL(&c->server->connections, c, entry);
+    gbx_http_request_cleanup(&c->request); /* its body has gone */
+    gbx_http_request_init(&c->request);
+    c->phase = IDLE;
+    gbx_mcp_timer_set(&c->deadline, IDLE_MS);
+}
+
 static void linger(gbx_http_connection *c)
 {
     c->phase = LINGERING;
@@ -106,8 +136,12 @@ static void on_written(struct bufferevent *bev, void *arg)
 {
     gbx_http_connection *c = arg;
 
-    if (c->phase == FLUSHING && evbuffer_get_length(bufferevent_get_output(bev)) == 0)
+    if (c->phase != FLUSHING || evbuffer_get_length(bufferevent_get_output(bev)) > 0)
+        return;
+    if (c->is_last)
         linger(c);
+    else
+        await_request(c);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
@@ -168,21 +202,17 @@ static bool has_room(const gbx_http_server *server, size_t len)
     return held <= HELD_MAX;
 }
 
-/* Unfinished requests have room of their own. When it is full, the largest is refused. */
-static void limit_bodies(const gbx_http_server *server)
+/* The room for unfinished requests is full. */
+static void refuse_largest(const gbx_http_server *server)
 {
     gbx_http_connection *largest = NULL;
     gbx_http_connection *c;
-    size_t held = 0;
 
     TAILQ_FOREACH(c, &server->connections, entry)
-    {
-        held += c->request.body.len;
-        if (c->phase == READING &&
-            (largest == NULL || c->request.body.len > largest->request.body.len))
-            largest = c;
-    }
-    if (held > HELD_MAX && largest != NULL)
+    if (c->phase == READING &&
+        (largest == NULL || c->request.body.len > largest->request.body.len))
+        largest = c;
+    if (largest != NULL)
         gbx_http_reply(largest, 503, NULL, NULL, NULL, 0);
 }
 
@@ -201,38 +231,59 @@ static void await_body(gbx_http_connection *c)
         (void)bufferevent_write(c->bev, go_on, sizeof go_on - 1);
 }
 
-/* Bytes of the request. Once it is complete or refused, others are dropped. */
-static void feed_request(gbx_http_connection *c, const char *data, size_t len)
+static void take_request(gbx_http_connection *c)
 {
     const gbx_http_hooks *hooks = &c->server->hooks;
-    size_t used;
-    int status;
 
-    while (c->phase == READING && len > 0) {
-        gbx_http_part part = c->request.part;
+    c->phase = WAITING;
+    gbx_mcp_timer_clear(&c->deadline);
+    hooks->request(hooks->user, c, &c->request);
+    drop_body(c);
+}
 
-        status = gbx_http_request_feed(&c->request, data, len, &used);
-        data += used;
-        len -= used;
-        if (status != 0) {
-            gbx_http_reply(c, status, NULL, NULL, NULL, 0);
-            return;
-        }
-        if (part == GBX_HTTP_IN_HEAD && c->request.part != part) {
-            if (!hooks->head(hooks->user, c, &c->request))
-                return;
-            if (c->request.part == GBX_HTTP_IN_BODY)
-                await_body(c);
-        }
-        limit_bodies(c->server);
-        if (c->request.part != GBX_HTTP_COMPLETE || c->phase != READING)
-            continue;
-        c->phase = WAITING;
-        gbx_mcp_timer_clear(&c->deadline);
-        hooks->request(hooks->user, c, &c->request);
-        gbx_buf_cleanup(&c->request.body);
+/* Read the next bytes of the request; *used is how many. */
+static void read_request(gbx_http_connection *c, const char *data, size_t len,
+                         size_t *used)
+{
+    const gbx_http_hooks *hooks = &c->server->hooks;
+    gbx_http_part part = c->request.part;
+    size_t before = c->request.body.len;
+    int status = gbx_http_request_feed(&c->request, data, len, used);
+
+    c->server->held += c->request.body.len - before;
+    if (status != 0) {
+        gbx_http_reply(c, status, NULL, NULL, NULL, 0);
         return;
     }
+    if (part == GBX_HTTP_IN_HEAD && c->request.part != part) {
+        if (!hooks->head(hooks->user, c, &c->request))
+            return;
+        if (c->request.part == GBX_HTTP_IN_BODY)
+            await_body(c);
+    }
+    if (c->server->held > HELD_MAX)
+        refuse_largest(c->server);
+}
+
+static void feed_request(gbx_http_connection *c, const char *data, size_t len)
+{
+    size_t used;
+
+    if (c->phase == IDLE) {
+        c->phase = READING;
+        gbx_mcp_timer_set(&c->deadline, HEAD_MS);
+    }
+    while (c->phase == READING && len > 0) {
+        read_request(c, data, len, &used);
+        data += used;
+        len -= used;
+        if (c->phase == READING && c->request.part == GBX_HTTP_COMPLETE) {
+            c->is_last = gbx_http_is_last(&c->request);
+            take_request(c);
+        }
+    }
+    if (len > 0)
+        c->is_last = true;
 }
 
 /* feed_request() never closes the connection itself: it answers, and that takes another
@@ -250,28 +301,31 @@ static void on_input(struct bufferevent *bev, void *arg)
 
 /* ---- accepting ----------------------------------------------------------------- */
 
-/* Make room: the oldest connection that waits for nothing of ours goes, at first one whose head
- * has not been accepted. */
+/* How soon a connection gives up its place; 0: never, as we owe it an answer. */
+static int rank_of(const gbx_http_connection *c)
+{
+    if (c->phase == LINGERING ||
+        (c->phase == READING && c->request.part == GBX_HTTP_IN_HEAD))
+        return 3; /* perhaps nobody who may ask */
+    if (c->phase == IDLE)
+        return 2;
+    return c->phase == READING ? 1 : 0;
+}
+
+/* Make room: of those with the highest rank the oldest goes. */
 static bool make_room(gbx_http_server *server)
 {
-    gbx_http_connection *last = NULL;
+    gbx_http_connection *first = NULL;
     gbx_http_connection *c;
 
-    if (server->count < CONNECTIONS_MAX)
+    if (server->count < server->max)
         return true;
     TAILQ_FOREACH(c, &server->connections, entry)
-    {
-        if (c->phase == LINGERING ||
-            (c->phase == READING && c->request.part == GBX_HTTP_IN_HEAD))
-            break;
-        if (c->phase == READING && last == NULL)
-            last = c;
-    }
-    if (c == NULL)
-        c = last;
-    if (c != NULL)
-        close_connection(c);
-    return c != NULL;
+    if (rank_of(c) > (first != NULL ? rank_of(first) : 0))
+        first = c;
+    if (first != NULL)
+        close_connection(first);
+    return first != NULL;
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
@@ -321,6 +375,16 @@ static void on_again(void *user)
         (void)evconnlistener_enable(server->listener);
 }
 
+static size_t max_connections(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+        limit.rlim_cur >= CONNECTIONS_MAX + OTHER_FDS)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur > OTHER_FDS ? limit.rlim_cur - OTHER_FDS : 1;
+}
+
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
                                      const gbx_http_hooks *hooks)
 {
@@ -328,6 +392,7 @@ gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
 
     server->loop = loop;
     server->hooks = *hooks;
+    server->max = max_connections();
     TAILQ_INIT(&server->connections);
     gbx_mcp_timer_init(&server->again, loop, on_again, server);
     server->listener = gbx_need(evconnlistener_new(
@@ -344,9 +409,17 @@ void gbx_http_server_accept(gbx_http_server *server)
 
 void gbx_http_server_stop_accepting(gbx_http_server *server)
 {
+    gbx_http_connection *next;
+    gbx_http_connection *c;
+
     if (server->listener != NULL)
         evconnlistener_free(server->listener);
     server->listener = NULL;
+    for (c = TAILQ_FIRST(&server->connections); c != NULL; c = next) {
+        next = TAILQ_NEXT(c, entry);
+        if (c->phase == IDLE)
+            close_connection(c);
+    }
 }
 
 bool gbx_http_server_is_sending(const gbx_http_server *server)
@@ -383,7 +456,7 @@ static void flush(gbx_http_connection *c)
 {
     c->gone = NULL;
     if (c->phase == READING) /* it was refused; else somebody reads it now */
-        gbx_buf_cleanup(&c->request.body);
+        drop_body(c);
     c->phase = FLUSHING;
     if (c->is_broken)
         return; /* it closes in the next turn, so the client sees that something lacks */
@@ -392,11 +465,15 @@ static void flush(gbx_http_connection *c)
         linger(c);
 }
 
-static void put_head(gbx_http_connection *c, int status, const char *fields)
+/* is_last: whatever else, nothing follows on this connection. */
+static void put_head(gbx_http_connection *c, int status, const char *fields,
+                     bool is_last)
 {
-    (void)evbuffer_add_printf(bufferevent_get_output(c->bev),
-                              "HTTP/1.1 %d %s\r\nConnection: close\r\n%s", status,
-                              reason_of(status), fields != NULL ? fields : "");
+    c->is_last = c->is_last || is_last || c->server->listener == NULL;
+    (void)evbuffer_add_printf(bufferevent_get_output(c->bev), "HTTP/1.1 %d %s\r\n%s%s",
+                              status, reason_of(status),
+                              c->is_last ? "Connection: close\r\n" : "",
+                              fields != NULL ? fields : "");
 }
 
 void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
@@ -409,7 +486,7 @@ void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
         type = NULL;
         len = 0;
     }
-    put_head(c, status, fields);
+    put_head(c, status, fields, c->phase != WAITING);
     if (type != NULL)
         (void)evbuffer_add_printf(output, "Content-Type: %s\r\n", type);
     (void)evbuffer_add_printf(output, "Content-Length: %zu\r\n\r\n", len);
@@ -423,6 +500,7 @@ void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(17)};
 
     gbx_rpc_append_error(&text, id, code, message, NULL);
+    c->is_last = true;
     gbx_http_reply(c, status, fields, "application/json", text.data, text.len);
 }
 
@@ -432,7 +510,7 @@ void gbx_http_begin_events(gbx_http_connection *c, const char *fields)
                                "Cache-Control: no-cache\r\n"
                                "X-Accel-Buffering: no\r\n\r\n";
 
-    put_head(c, 200, fields);
+    put_head(c, 200, fields, true);
     (void)bufferevent_write(c->bev, rest, sizeof rest - 1);
     c->phase = STREAMING;
 }

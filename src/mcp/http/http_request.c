@@ -306,6 +306,30 @@ static bool is_range(const char *range, size_t len, const char *type)
             range[major] == '*');
 }
 
+/* Is the text, up to its end or a comma, the option? */
+static bool is_option(const char *text, const char *option)
+{
+    size_t len = strcspn(text, " \t,");
+
+    return len == strlen(option) && strncasecmp(text, option, len) == 0;
+}
+
+bool gbx_http_is_last(const gbx_http_request *r)
+{
+    for (size_t i = 0; i < r->field_count; i++) {
+        const char *at = r->fields[i].value;
+
+        if (strcasecmp(r->fields[i].name, "connection") != 0)
+            continue;
+        while (*(at += strspn(at, " \t,")) != '\0') {
+            if (is_option(at, "close"))
+                return true;
+            at += strcspn(at, ",");
+        }
+    }
+    return r->is_1_0;
+}
+
 bool gbx_http_accepts(const char *list, const char *type)
 {
     while (list != NULL && *list != '\0') {

@@ -161,6 +161,12 @@ static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_bu
                               GBX_COUNTOF(cuts));
 }
 
+/* Has the client gone before it could know the session? */
+static bool is_unheard(const gbx_stream *stream)
+{
+    return stream->connection == NULL && !stream->has_begun;
+}
+
 static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
                         gbx_span line, const gbx_message_refs *refs)
 {
@@ -172,7 +178,7 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
         return;
     stream = p->stream;
     if (p->is_initialize)
-        s->is_refused = !note_version(s, message);
+        s->is_refused = !note_version(s, message) || is_unheard(stream);
     if (s->is_refused)
         s->streams.fields = NULL;
     if (!restore(s, p, &text, line, refs))

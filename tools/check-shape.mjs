@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 102601,
-  'lines in src/mcp': 34745,
+  'lines in src': 102853,
+  'lines in src/mcp': 34994,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73393,
-  'files in src': 360,
+  'lines in tests and node/test': 73459,
+  'files in src': 361,
   'headers in src': 69,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,

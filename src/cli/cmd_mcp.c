@@ -196,7 +196,10 @@ static const gbx_opt served_rows[] = {
 static const gbx_opt http_rows[] = {
     GBX_ROW_TEXT(gbx_http_options, address, "http", "[ADDR:]PORT",
                  "serve over Streamable HTTP at this address instead of standard input "
-                 "and output; ADDR is 127.0.0.1 unless given, PORT 0 any free one"),
+                 "and output; ADDR is 127.0.0.1 unless given, PORT 0 any free one; "
+                 "'systemd': at the sockets of its unit"),
+    GBX_ROW_TEXT(gbx_http_options, socket, "socket", "PATH",
+                 "serve over HTTP at this socket file, which its owner alone may use"),
     GBX_ROW_TEXT(gbx_http_options, path, "path", "PATH",
                  "serve at this path (default: /mcp)"),
     GBX_ROW_TEXT(
@@ -565,13 +568,13 @@ static int idle_limit(const char *name)
 static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
-    bool is_http = args->http.address != NULL;
+    bool is_http = args->http.address != NULL || args->http.socket != NULL;
 
     if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
                      args->http.is_behind_proxy))
         return gbx_command_misuse(
             &gbx_command_mcp, false,
-            "'--path', '--token-file' and '--behind-proxy' are about --http");
+            "'--path', '--token-file' and '--behind-proxy' need --http or --socket");
     if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");

@@ -2,16 +2,17 @@
 // http: `glovebox mcp --http`: what it refuses, both eras over the wire and with the official
 // clients, sessions, streams that are resumed, tokens, and what is left of it at its end.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { chmodSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { createConnection, createServer } from 'node:net';
 import { test } from 'node:test';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { env, put, upstream } from './box.mjs';
-import { serve, serveUnder } from './front.mjs';
+import { refused, serve, start } from './front.mjs';
 import { busyOne, children, descendants, isAlive, until } from './processes.mjs';
 import { META, listWhenRead } from './wire.mjs';
 
@@ -547,14 +548,7 @@ test('behind a proxy any host is served, with the token, and pages of the same s
   await front.exited;
 });
 
-/** How a start ends that is refused, and what it says. */
-async function refusal(...args) {
-  const child = spawn(process.env.GLOVEBOX, ['mcp', '--data', `rows=${data}`, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let text = '';
-  child.stderr.setEncoding('utf8').on('data', (part) => { text += part; });
-  const code = await new Promise((resolve) => { child.on('close', resolve); });
-  return `${code} ${text}`;
-}
+const refusal = (...args) => refused({}, '--data', `rows=${data}`, ...args);
 
 test('a start that would be unsafe or useless is refused', async () => {
   const open = put('open-token', `${TOKEN}\n`);
@@ -575,10 +569,69 @@ test('a start that would be unsafe or useless is refused', async () => {
   }
 });
 
+// ---- sockets -----------------------------------------------------------------------------------
+
+const INITIALIZE = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } };
+
+/** The status of an initialize that goes to a socket file. */
+const knock = (socketPath, headers = {}) => new Promise((resolve, reject) => {
+  httpRequest({ socketPath, path: '/mcp', method: 'POST', headers: { 'content-type': 'application/json', accept: BOTH, ...headers } },
+    (response) => { response.resume().on('end', () => resolve(response.statusCode)); }).on('error', reject).end(rpc(INITIALIZE));
+});
+
+test("a socket file is its owner's, is replaced where nobody listens, and goes with the server", async () => {
+  const path = put('a.socket', 'a file');
+  const begin = () => start({}, '--socket', path, '--data', `rows=${data}`);
+  assert.match(await refusal('--socket', path), /cannot listen/);
+  assert.equal(readFileSync(path, 'utf8'), 'a file');
+  rmSync(path);
+  const first = await begin();
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  for (const [headers, status] of [[{}, 200], [{ host: 'any.example' }, 200], [{ origin: 'http://evil.example' }, 403]])
+    assert.equal(await knock(path, headers), status);
+  assert.match(await refusal('--socket', path), /cannot listen/);
+  assert.equal(await knock(path), 200);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await begin();
+  assert.equal(await knock(path), 200);
+  second.child.kill('SIGTERM');
+  assert.deepEqual(await second.exited, { code: 0, signal: null });
+  assert.equal(existsSync(path), false);
+});
+
+/** As systemd starts it, with these descriptors. */
+const activated = (...descriptors) => ({ descriptors,
+  under: ['sh', '-c', `LISTEN_PID=$$ LISTEN_FDS=${descriptors.length} exec "$0" "$@"`] });
+
+/** A descriptor that listens. */
+async function listening(where) {
+  const server = createServer().listen(where);
+  await once(server, 'listening');
+  return server;
+}
+
+test('sockets of systemd are served, if they listen to this machine alone', async () => {
+  const path = put('b.socket', '');
+  const servers = [await listening({ port: 0, host: '127.0.0.1' }), await listening({ path: `${path}.1` })];
+  const [port, file] = servers.map((server) => server._handle.fd);
+  const args = ['--http', 'systemd', '--data', `rows=${data}`];
+  const front = await start(activated(port, file), ...args);
+  renameSync(`${path}.1`, path); // or it would be removed here
+  for (const server of servers) server.close();
+  assert.equal(valueOf(await compute(front, 1, 'return 1')), 1);
+  assert.equal(await knock(path), 200);
+  const open = await listening({ port: 0, host: '0.0.0.0' });
+  for (const [how, wanted] of [[{}, /^64 .*\.socket unit/s], [activated('ignore'), /^64 .*does not listen/s],
+    [activated(open._handle.fd), /^64 .*--behind-proxy/s]])
+    assert.match(await refused(how, ...args), wanted);
+  open.close();
+});
+
 // ---- hardship ------------------------------------------------------------------------------------
 
 test('idle and slow connections stop nobody', async (t) => {
-  const front = await serveUnder(['prlimit', '--nofile=600:600'], '--data', `rows=${data}`);
+  const front = await start({ under: ['prlimit', '--nofile=600:600'] }, '--http', '0', '--data', `rows=${data}`);
   const sockets = [];
   const bytes = request(front);
   let at = 0;
@@ -629,8 +682,7 @@ test('sessions have a number; what is too many is told to come later', async () 
   const front = await begun();
   for (let i = 0; i < 66; i++) // what is refused takes no place
     assert.equal((await post(front, { id: 'a'.repeat(1100), method: 'initialize', params: {} })).status, 400);
-  const all = await Promise.all(Array.from({ length: 66 }, () => post(front, { id: 0, method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } })));
+  const all = await Promise.all(Array.from({ length: 66 }, () => post(front, INITIALIZE)));
   const refused = all.filter(({ status }) => status === 503);
   assert.equal(refused.length, 3);
   assert.match(refused[0].headers.get('retry-after'), /^\d+$/);
@@ -642,15 +694,14 @@ test('sessions have a number; what is too many is told to come later', async () 
 test('a session of which its client has not heard takes no place', async () => {
   const front = await begun();
   const [spawner] = children(front.child.pid);
-  const initialize = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: about } };
   process.kill(spawner, 'SIGSTOP');
   const sockets = Array.from({ length: 63 }, () => createConnection(front.port, '127.0.0.1'));
-  for (const socket of sockets) socket.write(request({ ...front, body: rpc(initialize) }));
-  const answer = () => post(front, initialize, {}, AbortSignal.timeout(1000)).catch(() => ({})); // it may get a place and wait
+  for (const socket of sockets) socket.write(request({ ...front, body: rpc(INITIALIZE) }));
+  const answer = () => post(front, INITIALIZE, {}, AbortSignal.timeout(1000)).catch(() => ({})); // it may get a place and wait
   await until(async () => (await answer()).status === 503); // all places are taken
   for (const socket of sockets) socket.destroy();
   process.kill(spawner, 'SIGCONT');
-  await until(async () => (await post(front, initialize)).status === 200, SOON);
+  await until(async () => (await post(front, INITIALIZE)).status === 200, SOON);
 });
 
 for (const [signal, wanted] of [['SIGTERM', { code: 0, signal: null }], ['SIGKILL', { code: null, signal: 'SIGKILL' }]])

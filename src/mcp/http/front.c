@@ -10,16 +10,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define BACKLOG 128
 
 /* A session that nobody has used for so long, and from which nobody listens, ends; if
  * there is no place for another one, sooner. */
@@ -40,8 +36,7 @@ typedef enum front_phase { STARTING, SERVING, DRAINING, ENDING } front_phase;
 typedef struct front {
     const gbx_http_options *options;
     gbx_mcp_loop *loop;
-    gbx_http_guard guard;
-    int listener;
+    gbx_http_listeners listeners;
     gbx_http_server *server;
     gbx_child_set children;
     gbx_http_session *modern; /* or NULL */
@@ -87,6 +82,14 @@ static void on_session_ended(void *user, gbx_http_session *s)
         fail_start(f);
 }
 
+static void name_listener(const front *f, const gbx_http_listener *listener)
+{
+    bool is_file = listener->host[0] == '\0';
+
+    gbx_mcp_warn("listening on %s%s%s", listener->name, is_file ? ", path " : "",
+                 f->options->path);
+}
+
 static void on_ready(void *user)
 {
     front *f = user;
@@ -94,8 +97,8 @@ static void on_ready(void *user)
     f->phase = SERVING;
     gbx_http_server_accept(f->server);
     gbx_mcp_timer_set(&f->sweep, SWEEP_MS);
-    gbx_mcp_warn("listening on http://%s:%u%s", f->guard.host, f->guard.port,
-                 f->options->path);
+    for (size_t i = 0; i < f->listeners.count; i++)
+        name_listener(f, &f->listeners.items[i]);
 }
 
 static gbx_http_session *new_session(front *f, bool is_modern)
@@ -180,7 +183,7 @@ static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *
 {
     const front *f = user;
 
-    return gbx_http_guard_head(&f->guard, c, r);
+    return gbx_http_guard_head(f->options, c, r);
 }
 
 /* The session that the request names; NULL: it was refused. */
@@ -339,41 +342,6 @@ static void on_spawner_gone(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the beginning ------------------------------------------------------------------ */
 
-static void name_address(gbx_http_guard *guard, const struct sockaddr_storage *address)
-{
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-    char text[INET6_ADDRSTRLEN] = "";
-    bool is_v6 = address->ss_family == AF_INET6;
-
-    (void)inet_ntop(address->ss_family,
-                    is_v6 ? (const void *)&v6->sin6_addr : (const void *)&v4->sin_addr,
-                    text, sizeof text);
-    (void)snprintf(guard->host, sizeof guard->host, is_v6 ? "[%s]" : "%s", text);
-    guard->port = ntohs(is_v6 ? v6->sin6_port : v4->sin_port);
-}
-
-static gbx_status open_listener(front *f)
-{
-    static const int on = 1;
-    struct sockaddr_storage address;
-    socklen_t len = 0;
-    bool is_loopback;
-
-    (void)gbx_http_address(f->options->address, &address, &len, &is_loopback);
-    f->listener =
-        socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (f->listener < 0 ||
-        setsockopt(f->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
-        bind(f->listener, (const struct sockaddr *)&address, len) < 0 ||
-        listen(f->listener, BACKLOG) < 0 ||
-        getsockname(f->listener, (struct sockaddr *)&address, &len) < 0)
-        return gbx_fail(f->err, GBX_E_OS, "cannot listen on '%s': %s",
-                        f->options->address, strerror(errno));
-    name_address(&f->guard, &address);
-    return GBX_OK;
-}
-
 static void make_events(front *f)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
@@ -406,7 +374,7 @@ static void cleanup(front *f)
         end_session(f, f->modern);
     gbx_http_server_free(f->server);
     gbx_child_set_drop(&f->children);
-    gbx_fd_close(&f->listener);
+    gbx_http_listeners_close(&f->listeners);
     for (size_t i = 0; i < GBX_COUNTOF(f->signals); i++)
         event_free(f->signals[i]);
     event_free(f->spawner_gone);
@@ -419,32 +387,17 @@ static void cleanup(front *f)
 
 gbx_status gbx_http_check(const gbx_http_options *o, gbx_error *reterr)
 {
-    struct sockaddr_storage address;
-    bool is_loopback;
-    socklen_t len;
-
-    if (!gbx_http_address(o->address, &address, &len, &is_loopback))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "'--http' needs PORT or ADDR:PORT, and ADDR in digits");
     if (o->path[0] != '/' || strpbrk(o->path, " ?#") != NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "'--path' must begin with '/'");
     if (o->is_behind_proxy && o->token_file == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "'--behind-proxy' needs '--token-file'");
-    if (!is_loopback && !o->is_behind_proxy)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "other machines reach this address: put a proxy with TLS in "
-                        "front, and give '--behind-proxy' and '--token-file'");
-    return GBX_OK;
+    return gbx_http_listeners_check(o, reterr);
 }
 
 gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                           gbx_error *reterr)
 {
-    front f = {.options = options,
-               .listener = -1,
-               .children = {.spawner = spawner},
-               .guard = {.options = options},
-               .err = reterr};
+    front f = {.options = options, .children = {.spawner = spawner}, .err = reterr};
     const gbx_http_hooks hooks = {.user = &f, .head = on_head, .request = on_request};
 
     f.loop = f.children.loop = gbx_mcp_loop_new();
@@ -452,11 +405,11 @@ gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
     make_events(&f);
-    f.status = open_listener(&f);
+    f.status = gbx_http_listeners_open(&f.listeners, options, reterr);
     if (f.status == GBX_OK && new_session(&f, true) == NULL)
         fail_start(&f);
     if (f.status == GBX_OK) {
-        f.server = gbx_http_server_new(f.loop, gbx_fd_take(&f.listener), &hooks);
+        f.server = gbx_http_server_new(f.loop, &f.listeners, &hooks);
         gbx_http_session_probe(f.modern);
         (void)gbx_mcp_loop_run(f.loop);
     }

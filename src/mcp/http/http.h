@@ -25,13 +25,16 @@
 #include "mcp/rpc/rpc.h"
 #include "policy/policy.h"
 
+#include <netinet/in.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 /* ---- front.c --------------------------------------------------------------- */
 
 typedef struct gbx_http_options {
-    const char *address;    /* "[ADDR:]PORT" */
+    const char *address;    /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
+    const char *socket;     /* path of a socket file, or NULL */
     const char *path;       /* "/mcp" */
     const char *token_file; /* for "Authorization: Bearer"; NULL: anybody may ask */
     gbx_trust trust;        /* in that file */
@@ -48,6 +51,44 @@ gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr);
 /* Serve until a signal asks us to go; spawner is moved in. */
 gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                           gbx_error *reterr);
+
+/* ---- listeners.c ------------------------------------------------------------- */
+
+/* An address that means: the sockets that systemd has opened. */
+#define GBX_HTTP_SYSTEMD "systemd"
+
+#define GBX_HTTP_LISTENERS_MAX 8
+
+typedef union gbx_socket_address {
+    struct sockaddr some;
+    struct sockaddr_storage any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    struct sockaddr_un un;
+} gbx_socket_address;
+
+typedef struct gbx_http_listener {
+    int fd;
+    char host[64]; /* as in a Host field, "127.0.0.1" or "[::1]"; "": a socket file */
+    uint16_t port;
+    char name
+        [128]; /* for people: "http://127.0.0.1:8080", or the path of a socket file */
+} gbx_http_listener;
+
+typedef struct gbx_http_listeners {
+    gbx_http_listener items[GBX_HTTP_LISTENERS_MAX];
+    size_t count;
+    const char *file; /* made by us, or NULL */
+} gbx_http_listeners;
+
+/* Do the options name addresses that we may serve? GBX_E_USAGE. */
+gbx_status gbx_http_listeners_check(const gbx_http_options *options, gbx_error *reterr);
+/* Listen; close them also after an error. */
+gbx_status gbx_http_listeners_open(gbx_http_listeners *all,
+                                   const gbx_http_options *options, gbx_error *reterr);
+void gbx_http_listeners_close(gbx_http_listeners *all);
+/* In a fork of the process pid: close what systemd has passed to it. */
+void gbx_http_close_inherited(pid_t pid);
 
 /* ---- spawner.c --------------------------------------------------------------- */
 
@@ -137,8 +178,8 @@ typedef struct gbx_http_hooks {
                     const gbx_http_request *request);
 } gbx_http_hooks;
 
-/* listener is moved in, and listens. Nothing is accepted yet. */
-gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
+/* The listeners' descriptors are moved in; they must stay. Nothing is accepted yet. */
+gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
                                      const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
 /* Accept no more, and let each connection end with its answer. */
@@ -168,6 +209,8 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 void gbx_http_end(gbx_http_connection *c);
 /* Bytes that wait for the client to read. */
 size_t gbx_http_waiting(const gbx_http_connection *c);
+/* Where it came in. */
+const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c);
 
 /* ---- child_link.c ------------------------------------------------------------- */
 
@@ -239,18 +282,8 @@ void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret
 
 /* What the front asks of a request before a child sees it. */
 
-typedef struct gbx_http_guard {
-    uint16_t port;
-    char host[64]; /* the address as in a Host field: "127.0.0.1", "[::1]" */
-    const gbx_http_options *options;
-} gbx_http_guard;
-
-/* Parse "[ADDR:]PORT". False: it is neither. */
-bool gbx_http_address(const char *text, struct sockaddr_storage *ret,
-                      socklen_t *ret_len, bool *ret_is_loopback);
-
 /* Path, Host, Origin, token, method, and types. True: go on; else it was answered. */
-bool gbx_http_guard_head(const gbx_http_guard *guard, gbx_http_connection *c,
+bool gbx_http_guard_head(const gbx_http_options *options, gbx_http_connection *c,
                          const gbx_http_request *request);
 
 /* Does the request belong to 2026-07-28? message: NULL for GET and DELETE. */

@@ -54,9 +54,16 @@ typedef enum conn_phase {
     LINGERING, /* for the client to close */
 } conn_phase;
 
+typedef struct http_port {
+    gbx_http_server *server;
+    const gbx_http_listener *of;
+    struct evconnlistener *accepts; /* NULL: no more */
+} http_port;
+
 struct gbx_http_connection {
     TAILQ_ENTRY(gbx_http_connection) entry; /* idle for longest, or oldest, first */
     gbx_http_server *server;
+    const gbx_http_listener *listener;
     struct bufferevent *bev;
     gbx_mcp_timer deadline;
     gbx_http_request request;
@@ -71,7 +78,9 @@ struct gbx_http_connection {
 struct gbx_http_server {
     gbx_mcp_loop *loop;
     gbx_http_hooks hooks;
-    struct evconnlistener *listener;
+    http_port ports[GBX_HTTP_LISTENERS_MAX];
+    size_t port_count;
+    bool is_ending;
     gbx_mcp_timer again;
     TAILQ_HEAD(, gbx_http_connection) connections;
     size_t count;
@@ -333,7 +342,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 {
     static const struct timeval stall = {.tv_sec = STALL_MS / 1000};
     static const int on = 1;
-    gbx_http_server *server = arg;
+    const http_port *port = arg;
+    gbx_http_server *server = port->server;
     gbx_http_connection *c;
 
     (void)listener;
@@ -346,6 +356,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     c = gbx_need(calloc(1, sizeof *c));
     c->server = server;
+    c->listener = port->of;
     gbx_http_request_init(&c->request);
     gbx_mcp_timer_init(&c->deadline, server->loop, on_deadline, c);
     gbx_mcp_timer_set(&c->deadline, HEAD_MS);
@@ -361,18 +372,15 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 /* Descriptors or memory are out: accepting at once again would only spin. */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
-    gbx_http_server *server = arg;
+    const http_port *port = arg;
 
     (void)evconnlistener_disable(listener);
-    gbx_mcp_timer_set(&server->again, PAUSE_MS);
+    gbx_mcp_timer_set(&port->server->again, PAUSE_MS);
 }
 
 static void on_again(void *user)
 {
-    gbx_http_server *server = user;
-
-    if (server->listener != NULL)
-        (void)evconnlistener_enable(server->listener);
+    gbx_http_server_accept(user);
 }
 
 static size_t max_connections(void)
@@ -385,7 +393,21 @@ static size_t max_connections(void)
     return limit.rlim_cur > OTHER_FDS ? limit.rlim_cur - OTHER_FDS : 1;
 }
 
-gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
+static void open_port(gbx_http_server *server, gbx_http_listener *listener)
+{
+    http_port *port = &server->ports[server->port_count++];
+
+    port->server = server;
+    port->of = listener;
+    port->accepts =
+        gbx_need(evconnlistener_new(gbx_mcp_loop_base(server->loop), on_accept, port,
+                                    LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE |
+                                        LEV_OPT_DISABLED,
+                                    0, gbx_fd_take(&listener->fd)));
+    evconnlistener_set_error_cb(port->accepts, on_accept_error);
+}
+
+gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
                                      const gbx_http_hooks *hooks)
 {
     gbx_http_server *server = gbx_need(calloc(1, sizeof *server));
@@ -395,16 +417,16 @@ gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, int listener,
     server->max = max_connections();
     TAILQ_INIT(&server->connections);
     gbx_mcp_timer_init(&server->again, loop, on_again, server);
-    server->listener = gbx_need(evconnlistener_new(
-        gbx_mcp_loop_base(loop), on_accept, server,
-        LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_DISABLED, 0, listener));
-    evconnlistener_set_error_cb(server->listener, on_accept_error);
+    for (size_t i = 0; i < listeners->count; i++)
+        open_port(server, &listeners->items[i]);
     return server;
 }
 
 void gbx_http_server_accept(gbx_http_server *server)
 {
-    (void)evconnlistener_enable(server->listener);
+    for (size_t i = 0; i < server->port_count; i++)
+        if (server->ports[i].accepts != NULL)
+            (void)evconnlistener_enable(server->ports[i].accepts);
 }
 
 void gbx_http_server_stop_accepting(gbx_http_server *server)
@@ -412,9 +434,12 @@ void gbx_http_server_stop_accepting(gbx_http_server *server)
     gbx_http_connection *next;
     gbx_http_connection *c;
 
-    if (server->listener != NULL)
-        evconnlistener_free(server->listener);
-    server->listener = NULL;
+    server->is_ending = true;
+    for (size_t i = 0; i < server->port_count; i++) {
+        if (server->ports[i].accepts != NULL)
+            evconnlistener_free(server->ports[i].accepts);
+        server->ports[i].accepts = NULL;
+    }
     for (c = TAILQ_FIRST(&server->connections); c != NULL; c = next) {
         next = TAILQ_NEXT(c, entry);
         if (c->phase == IDLE)
@@ -469,7 +494,7 @@ static void flush(gbx_http_connection *c)
 static void put_head(gbx_http_connection *c, int status, const char *fields,
                      bool is_last)
 {
-    c->is_last = c->is_last || is_last || c->server->listener == NULL;
+    c->is_last = c->is_last || is_last || c->server->is_ending;
     (void)evbuffer_add_printf(bufferevent_get_output(c->bev), "HTTP/1.1 %d %s\r\n%s%s",
                               status, reason_of(status),
                               c->is_last ? "Connection: close\r\n" : "",
@@ -535,6 +560,11 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 void gbx_http_end(gbx_http_connection *c)
 {
     flush(c);
+}
+
+const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c)
+{
+    return c->listener;
 }
 
 size_t gbx_http_waiting(const gbx_http_connection *c)

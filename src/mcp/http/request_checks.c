@@ -6,9 +6,7 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,60 +14,6 @@
 
 #define HEADER_MISMATCH (-32020)
 #define NO_ID           ((gbx_view){0})
-
-/* ---- the address ------------------------------------------------------------------ */
-
-/* Split at the last colon, and take the brackets off. False: the port is no number. */
-static bool split(const char *text, char host[64], uint16_t *ret_port)
-{
-    const char *colon = strrchr(text, ':');
-    const char *port = colon != NULL ? colon + 1 : text;
-    size_t len = colon != NULL ? (size_t)(colon - text) : 0;
-    size_t digits = strspn(port, "0123456789");
-    unsigned long number = strtoul(port, NULL, 10);
-
-    if (digits == 0 || digits > 5 || port[digits] != '\0' || number > UINT16_MAX)
-        return false;
-    if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
-        text++;
-        len -= 2;
-    }
-    if (len >= 64 || (colon != NULL && len == 0))
-        return false;
-    memcpy(host, text, len);
-    host[len] = '\0';
-    *ret_port = (uint16_t)number;
-    return true;
-}
-
-bool gbx_http_address(const char *text, struct sockaddr_storage *ret,
-                      socklen_t *ret_len, bool *ret_is_loopback)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    char host[64];
-    uint16_t port;
-
-    if (!split(text, host, &port))
-        return false;
-    *ret = (struct sockaddr_storage){0};
-    if (host[0] == '\0' || strcmp(host, "localhost") == 0)
-        (void)snprintf(host, sizeof host, "127.0.0.1");
-    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
-        v4.sin_port = htons(port);
-        memcpy(ret, &v4, sizeof v4);
-        *ret_len = sizeof v4;
-        *ret_is_loopback = (ntohl(v4.sin_addr.s_addr) >> 24) == 127;
-        return true;
-    }
-    v6.sin6_port = htons(port);
-    memcpy(ret, &v6, sizeof v6);
-    if (inet_pton(AF_INET6, host, &((struct sockaddr_in6 *)ret)->sin6_addr) != 1)
-        return false;
-    *ret_len = sizeof v6;
-    *ret_is_loopback = IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)ret)->sin6_addr);
-    return true;
-}
 
 /* ---- the head ---------------------------------------------------------------------- */
 
@@ -99,21 +43,24 @@ static bool is_loopback_name(const char *text, size_t len)
     return false;
 }
 
-static bool is_our_host(const gbx_http_guard *guard, const char *host)
+/* No web page reaches a socket file. */
+static bool is_our_host(const gbx_http_options *o, const gbx_http_listener *listener,
+                        const char *host)
 {
     char port[8];
     const char *given;
     size_t len = name_length(host, &given);
 
-    if (guard->options->is_behind_proxy) /* the token keeps web pages out */
+    if (o->is_behind_proxy ||
+        listener->host[0] == '\0') /* the token keeps web pages out */
         return true;
-    (void)snprintf(port, sizeof port, "%u", guard->port);
-    return (is_loopback_name(host, len) || is_name(host, len, guard->host)) &&
+    (void)snprintf(port, sizeof port, "%u", listener->port);
+    return (is_loopback_name(host, len) || is_name(host, len, listener->host)) &&
            strcmp(*given != '\0' ? given : "80", port) == 0;
 }
 
 /* A page of this machine or, behind a proxy, of the same site. */
-static bool is_our_origin(const gbx_http_guard *guard, const char *origin,
+static bool is_our_origin(const gbx_http_options *o, const char *origin,
                           const char *host)
 {
     const char *authority = strncmp(origin, "http://", 7) == 0    ? origin + 7
@@ -127,7 +74,7 @@ static bool is_our_origin(const gbx_http_guard *guard, const char *origin,
     len = name_length(authority, &port);
     return (is_loopback_name(authority, len) &&
             port[strspn(port, "0123456789")] == '\0') ||
-           (guard->options->is_behind_proxy && strcasecmp(authority, host) == 0);
+           (o->is_behind_proxy && strcasecmp(authority, host) == 0);
 }
 
 /* Characters of the shortest token that nobody guesses. */
@@ -165,19 +112,19 @@ gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr)
 }
 
 /* Hashes are compared, so the time says nothing about the token. */
-static bool has_token(const gbx_http_guard *guard, const char *authorization)
+static bool has_token(const gbx_http_options *o, const char *authorization)
 {
     uint8_t hash[GBX_SHA256_SIZE];
     unsigned differs = 0;
 
-    if (guard->options->token_file == NULL)
+    if (o->token_file == NULL)
         return true;
     if (authorization == NULL || strncasecmp(authorization, "bearer ", 7) != 0)
         return false;
     authorization += 7 + strspn(authorization + 7, " ");
     gbx_sha256_of(authorization, strlen(authorization), hash);
     for (size_t i = 0; i < sizeof hash; i++)
-        differs |= (unsigned)(hash[i] ^ guard->options->token[i]);
+        differs |= (unsigned)(hash[i] ^ o->token[i]);
     return differs == 0;
 }
 
@@ -215,20 +162,20 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
     return true;
 }
 
-bool gbx_http_guard_head(const gbx_http_guard *guard, gbx_http_connection *c,
+bool gbx_http_guard_head(const gbx_http_options *o, gbx_http_connection *c,
                          const gbx_http_request *r)
 {
     const char *host = gbx_http_field_of(r, "host");
     const char *origin = gbx_http_field_of(r, "origin");
 
-    if (!is_our_host(guard, host))
+    if (!is_our_host(o, gbx_http_listener_of(c), host))
         return refuse(c, 403, NULL, "the Host field names another server");
-    if (origin != NULL && !is_our_origin(guard, origin, host))
+    if (origin != NULL && !is_our_origin(o, origin, host))
         return refuse(c, 403, NULL, "the Origin is not allowed");
-    if (!has_token(guard, gbx_http_field_of(r, "authorization")))
+    if (!has_token(o, gbx_http_field_of(r, "authorization")))
         return refuse(c, 401, "WWW-Authenticate: Bearer\r\n",
                       "the token is missing or wrong");
-    if (strcmp(r->path, guard->options->path) != 0)
+    if (strcmp(r->path, o->path) != 0)
         return refuse(c, 404, NULL, "nothing is served at this path");
     return check_method(c, r);
 }

@@ -82,6 +82,7 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr)
         return GBX_OK;
     }
     (void)close(pair[0]);
+    gbx_http_close_inherited(front);
     /* Keys of the terminal are for the front, which ends us in order. */
     (void)setpgid(0, 0);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps */

@@ -155,6 +155,7 @@ types:
 	@tests/types/compare.mjs $(BUILD)/bin/strip_types
 
 release: test bundle
+	@tests/install/release.mjs dist
 	@awk '/^## / { section++ } section == 1' CHANGELOG.md >dist/NOTES.md
 	@if [ -n "$(KEY)" ]; then ssh-keygen -Y sign -n glovebox -f "$(KEY)" dist/SHA256SUMS; \
 	else echo 'dist/SHA256SUMS is not signed: name a key, make release KEY=~/.ssh/id_ed25519'; fi

@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 34994,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73459,
+  'lines in tests and node/test': 73548,
   'files in src': 361,
   'headers in src': 69,
   'C files under 60 lines': 6,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14000,
+  'words in pages of docs': 13999,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

@@ -35,11 +35,11 @@ _glovebox() {
     fi
     if [[ $command == mcp ]]; then
         if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then
-            COMPREPLY=($(compgen -W 'allow deny import doctor' -- "$cur"))
+            COMPREPLY=($(compgen -W 'allow deny login logout import doctor' -- "$cur"))
             return
         fi
         case ${COMP_WORDS[2]} in
-        allow | deny | import | doctor) command="mcp ${COMP_WORDS[2]}" ;;
+        allow | deny | login | logout | import | doctor) command="mcp ${COMP_WORDS[2]}" ;;
         esac
     fi
     case $prev in
@@ -117,6 +117,8 @@ _glovebox() {
             options="--json --sarif --html --min $common"
             ;;
         'mcp allow' | 'mcp deny') options="--config --yes --trust-files $common" ;;
+        'mcp login') options="--config --no-browser --trust-files $common" ;;
+        'mcp logout') options="--config --trust-files $common" ;;
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)

@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 102853,
-  'lines in src/mcp': 34994,
+  'lines in src': 104940,
+  'lines in src/mcp': 36837,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73548,
-  'files in src': 361,
-  'headers in src': 69,
+  'lines in tests and node/test': 73838,
+  'files in src': 368,
+  'headers in src': 70,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

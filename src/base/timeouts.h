@@ -47,6 +47,8 @@
     XX(RESUME_MIN, 500, "and whatever it says")                                        \
     XX(ASIDE, 5000, "a message that nobody waits for to be taken")                     \
     XX(SETTLE, 1000, "the message before the first that is answered")                  \
+    XX(OAUTH, 30000, "an authorization server to answer")                              \
+    XX(OAUTH_LOCK, 100, "another process that renews the same token")                  \
     XX(FAREWELL, 2000, "a DELETE that nobody waits for")                               \
     XX(STDIO_END, 2000, "a server to end by itself, and again after SIGTERM")          \
     XX(LAST_END, 250, "each step of the end of all servers")                           \

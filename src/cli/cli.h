@@ -454,6 +454,8 @@ void gbx_cli_hide_memory(void);
 /* The subcommands of `glovebox mcp`, and what they share. */
 
 extern const gbx_command gbx_command_mcp_allow;
+extern const gbx_command gbx_command_mcp_login;
+extern const gbx_command gbx_command_mcp_logout;
 extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;

@@ -232,8 +232,11 @@ static const gbx_opt_group groups[] = {
 
 static const gbx_command *const subcommands[] = {&gbx_command_mcp_allow,
                                                  &gbx_command_mcp_deny,
+                                                 &gbx_command_mcp_login,
+                                                 &gbx_command_mcp_logout,
                                                  &gbx_command_mcp_import,
-                                                 &gbx_command_mcp_doctor, NULL};
+                                                 &gbx_command_mcp_doctor,
+                                                 NULL};
 
 /* ---- descriptors ------------------------------------------------------------ */
 

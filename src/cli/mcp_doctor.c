@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
+#include "mcp/upstream/oauth.h"
 #include "mcp/upstream/upstream.h"
 #include "policy/policy.h"
 
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- patterns in rules that match no tool -------------------------------------- */
 
@@ -219,8 +221,35 @@ static bool is_off(const gbx_mcp_upstream_config *server)
     return server->disabled && server->fault == NULL;
 }
 
-static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *server)
+/* Until when a person has signed in: "2026-11-30 14:05 UTC", "an unknown time"; "": nobody
+ * has. */
+static void find_sign_in(const gbx_mcp_upstream_config *server, gbx_trust trust,
+                         char out[40])
 {
+    json_t *kept = NULL;
+    gbx_error err = {0};
+    time_t end;
+    struct tm utc;
+
+    out[0] = '\0';
+    if (server->url == NULL ||
+        gbx_oauth_read(server->url, trust, &kept, &err) != GBX_OK || kept == NULL)
+        return;
+    end = (time_t)json_integer_value(json_object_get(kept, "expires"));
+    if (end == 0 || gmtime_r(&end, &utc) == NULL ||
+        strftime(out, 40, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+        (void)snprintf(out, 40, "an unknown time");
+    json_decref(kept);
+}
+
+static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *server,
+                        gbx_trust trust)
+{
+    char until[40];
+
+    find_sign_in(server, trust, until);
+    if (until[0] != '\0')
+        gbx_term_print(out, "  (signed in until %s)", until);
     if (server->unsent_headers != NULL)
         gbx_term_print(out, "  (" GBX_MCP_UNSENT_FORMAT ")", server->unsent_headers);
     for (size_t i = 0; i < server->hidden_count; i++)
@@ -241,7 +270,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     if (!f->ok) {
         gbx_term_paint(out, GBX_PAINT_RED, "fails   ");
         gbx_term_print(out, "%s", f->fault);
-        print_notes(out, server);
+        print_notes(out, server, f->of->config->trust);
         return;
     }
     gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
@@ -252,7 +281,7 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
         gbx_term_print(out, "  (%s)", f->containment);
     if (f->left_out_why[0] != '\0')
         gbx_term_print(out, "  (%s)", f->left_out_why);
-    print_notes(out, server);
+    print_notes(out, server, f->of->config->trust);
 }
 
 static void print_idle(void *user, size_t rule, const char *pattern)
@@ -276,6 +305,8 @@ static void put_idle(void *user, size_t rule, const char *pattern)
 static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
                         const finding *f)
 {
+    char until[40];
+
     gbx_json_put_open(to, NULL, '{');
     gbx_json_put_text(to, "name", server->name);
     gbx_json_put_text(to, "state",
@@ -295,6 +326,9 @@ static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
     } else if (!is_off(server)) {
         gbx_json_put_text(to, "error", f->fault);
     }
+    find_sign_in(server, f->of->config->trust, until);
+    if (until[0] != '\0')
+        gbx_json_put_text(to, "signedInUntil", until);
     gbx_json_put_text(to, "unsentHeaders", server->unsent_headers);
     if (server->hidden_count > 0) {
         gbx_json_put_open(to, "removedFromAnswers", '[');

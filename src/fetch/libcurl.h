@@ -22,12 +22,14 @@
 /* Every function of it that we use. */
 #define GBX_LIBCURL_MAP(XX)      \
     XX(curl_easy_cleanup)        \
+    XX(curl_easy_escape)         \
     XX(curl_easy_getinfo)        \
     XX(curl_easy_header)         \
     XX(curl_easy_init)           \
     XX(curl_easy_pause)          \
     XX(curl_easy_setopt)         \
     XX(curl_easy_strerror)       \
+    XX(curl_easy_unescape)       \
     XX(curl_free)                \
     XX(curl_global_cleanup)      \
     XX(curl_global_init)         \

@@ -37,7 +37,7 @@ test('import: what a host does for a server and we do not is said', () => {
   const url = 'https://r.example/mcp';
   for (const [lost, note] of [
     [{ headersHelper: '/bin/token' }, /its "headersHelper" is not run: give it a header/],
-    [{ oauth: { clientId: 'x' } }, /it signs in by OAuth \("oauth"\), which is not done here/],
+    [{ oauth: { clientId: 'x' } }, /it signs in by OAuth \("oauth"\): do that here by 'glovebox mcp login'/],
     [{ auth: { CLIENT_ID: 'x' } }, /it signs in by OAuth \("auth"\)/],
     [{ envFile: '.env' }, /its "envFile" is left out, since the host does not read it either/],
     [{ oauth: null, auth: false }, null],

@@ -67,4 +67,5 @@ add_test(NAME mcp_session COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node
     $<TARGET_FILE:glovebox-command> --check)
 set_tests_properties(mcp_session PROPERTIES LABELS "integration;mcp" TIMEOUT 300
     ENVIRONMENT "GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>")
+gbx_mcp_test(oauth)
 gbx_mcp_test(orphans)

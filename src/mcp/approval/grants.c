@@ -39,23 +39,6 @@ struct gbx_grants_file {
     gbx_error err; /* of the last reading */
 };
 
-/* False: no home directory. */
-static bool print_path(char path[PATH_MAX])
-{
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    int n = -1;
-
-    if (state != NULL && state[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/glovebox/grants.json", state);
-    else if (home != NULL && home[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/.local/state/glovebox/grants.json", home);
-    if (n > 0 && n < PATH_MAX)
-        return true;
-    path[0] = '\0';
-    return false;
-}
-
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
@@ -358,7 +341,8 @@ gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust)
     gbx_grants_file *g = gbx_need(calloc(1, sizeof *g));
 
     g->trust = trust;
-    if (!print_path(g->path) || config == NULL || realpath(config, g->config) == NULL)
+    if (!gbx_file_state_path("grants.json", g->path) || config == NULL ||
+        realpath(config, g->config) == NULL)
         g->config[0] = '\0';
     return g;
 }

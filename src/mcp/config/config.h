@@ -43,6 +43,10 @@
  */
 gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr);
 
+/* The path of a file of ours that is kept between runs: below glovebox in $XDG_STATE_HOME or
+ * ~/.local/state. False: there is no home directory. */
+bool gbx_file_state_path(const char *name, char path[PATH_MAX]);
+
 /* Create the missing folders of the file at path, accessible to the user only. */
 void gbx_file_make_folders(const char *path);
 
@@ -99,6 +103,13 @@ typedef struct gbx_mcp_variable {
 
 #define GBX_MCP_NAME_MAX 64
 
+/* How this program is known to a server's authorization server; each may be NULL. */
+typedef struct gbx_mcp_oauth_config {
+    char *client_id; /* if it was registered there */
+    char *client_secret;
+    char *client_url; /* of a document about it */
+} gbx_mcp_oauth_config;
+
 /* One upstream server. */
 typedef struct gbx_mcp_upstream_config {
     char *name; /* the key: letters, digits, '_', '.', '-' */
@@ -125,6 +136,7 @@ typedef struct gbx_mcp_upstream_config {
     char **
         hidden; /* names of values that are removed from answers, without declared ones */
     size_t hidden_count;
+    gbx_mcp_oauth_config oauth;
     char *description;      /* one line for the model, or NULL */
     uint32_t timeout_ms;    /* of one call; default 60000 */
     uint32_t start_ms;      /* time for its first answer; default 30000 */

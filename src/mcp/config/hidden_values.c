@@ -305,6 +305,8 @@ gbx_status gbx_mcp_hide_values(gbx_json_reader *r, gbx_mcp_upstream_config *serv
     hider h = {r, server};
     gbx_status status = url != NULL ? hide_url(&h, url) : GBX_OK;
 
+    if (status == GBX_OK && server->oauth.client_secret != NULL)
+        status = hide_text(&h, "clientSecret", server->oauth.client_secret);
     for (size_t i = 0; status == GBX_OK && i < server->env_count; i++)
         status = hide_text(&h, server->env[i].name, server->env[i].value);
     for (size_t i = 0; status == GBX_OK && i < server->inherit_count; i++)

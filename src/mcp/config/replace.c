@@ -138,3 +138,19 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
         sync_folder(target);
     return status;
 }
+
+bool gbx_file_state_path(const char *name, char path[PATH_MAX])
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    int n = -1;
+
+    if (state != NULL && state[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/glovebox/%s", state, name);
+    else if (home != NULL && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.local/state/glovebox/%s", home, name);
+    if (n > 0 && n < PATH_MAX)
+        return true;
+    path[0] = '\0';
+    return false;
+}

@@ -67,6 +67,9 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->plain);
     gbx_names_cut(server->hidden, 0, server->hidden_count);
     free(server->hidden);
+    free(server->oauth.client_id);
+    wipe_text(server->oauth.client_secret);
+    free(server->oauth.client_url);
     free(server->description);
     free(server->fault);
 }
@@ -465,6 +468,29 @@ static gbx_status add_plain(gbx_json_reader *r, const char *text, size_t len,
     return gbx_names_add(&server->plain, &server->plain_count, text, len, r->err);
 }
 
+static gbx_status read_client_text(gbx_json_reader *r, gbx_view value, void *target)
+{
+    gbx_mcp_oauth_config *oauth = target;
+    const char *name = r->row->name;
+
+    return read_text(r, value,
+                     strcmp(name, "clientId") == 0       ? &oauth->client_id
+                     : strcmp(name, "clientSecret") == 0 ? &oauth->client_secret
+                                                         : &oauth->client_url);
+}
+
+static gbx_status read_oauth(gbx_json_reader *r, gbx_view value, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "clientId", .read = read_client_text},
+        {.name = "clientSecret", .read = read_client_text},
+        {.name = "clientMetadataUrl", .read = read_client_text},
+    };
+    gbx_mcp_upstream_config *server = target;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &server->oauth);
+}
+
 static gbx_status read_description(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const char wanted[] = "one line of at most 200 bytes";
@@ -510,6 +536,7 @@ static gbx_status read_ours(gbx_json_reader *r, gbx_view value, void *target)
         NUMBER("processes", processes, 1, 64),
         {.name = "env", .read = gbx_json_read_list, .add = add_inherited},
         {.name = "plain", .read = gbx_json_read_list, .add = add_plain},
+        {.name = "oauth", .read = read_oauth},
         {.name = "description", .read = read_description},
         {.name = "eager", .read = read_eager},
     };

@@ -131,7 +131,8 @@ typedef enum gbx_http_part {
 typedef struct gbx_http_request {
     gbx_buf head;
     char *method;
-    char *path; /* without the query */
+    char *path;  /* without the query */
+    char *query; /* without its '?'; or NULL */
     gbx_http_field fields[GBX_HTTP_FIELDS_MAX];
     size_t field_count;
     gbx_http_part part;
@@ -208,7 +209,7 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 /* End the stream when everything is sent. */
 void gbx_http_end(gbx_http_connection *c);
 /* Bytes that wait for the client to read. */
-size_t gbx_http_waiting(const gbx_http_connection *c);
+size_t gbx_http_unread(const gbx_http_connection *c);
 /* Where it came in. */
 const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c);
 

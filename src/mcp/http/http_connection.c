@@ -207,7 +207,7 @@ static bool has_room(const gbx_http_server *server, size_t len)
     if (len < GBX_KIB(64))
         return true;
     TAILQ_FOREACH(c, &server->connections, entry)
-    held += gbx_http_waiting(c);
+    held += gbx_http_unread(c);
     return held <= HELD_MAX;
 }
 
@@ -486,7 +486,7 @@ static void flush(gbx_http_connection *c)
     if (c->is_broken)
         return; /* it closes in the next turn, so the client sees that something lacks */
     gbx_mcp_timer_clear(&c->deadline);
-    if (gbx_http_waiting(c) == 0)
+    if (gbx_http_unread(c) == 0)
         linger(c);
 }
 
@@ -545,7 +545,7 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 {
     /* Closed in the next turn: the caller still uses it. */
     if (!c->is_broken &&
-        (gbx_http_waiting(c) + len > OUTPUT_MAX || !has_room(c->server, len))) {
+        (gbx_http_unread(c) + len > OUTPUT_MAX || !has_room(c->server, len))) {
         c->is_broken = true;
         gbx_mcp_timer_fire(&c->deadline);
     }
@@ -567,7 +567,7 @@ const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c)
     return c->listener;
 }
 
-size_t gbx_http_waiting(const gbx_http_connection *c)
+size_t gbx_http_unread(const gbx_http_connection *c)
 {
     return evbuffer_get_length(bufferevent_get_output(c->bev));
 }

@@ -100,7 +100,8 @@ static int read_request_line(gbx_http_request *r, char *line)
         return strncmp(version, "HTTP/", 5) == 0 ? 505 : 400;
     query = strchr(target, '?');
     if (query != NULL)
-        *query = '\0';
+        *query++ = '\0';
+    r->query = query;
     r->method = line;
     r->path = target;
     return 0;

@@ -246,7 +246,7 @@ function takeFolder(entry, place) {
 const noRule = (key) =>
   `what its "${key}" says of tools is not taken: write rules, or use 'glovebox mcp deny'`;
 const signIn = (key) =>
-  `it signs in by OAuth ("${key}"), which is not done here: give it a header`;
+  `it signs in by OAuth ("${key}"): do that here by 'glovebox mcp login'`;
 const NOT_DONE = {
   enabled_tools: noRule,
   disabled_tools: noRule,

@@ -192,3 +192,18 @@ bool gbx_http_is_no_http(CURLcode result)
 {
     return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
 }
+
+/* ---- streams ------------------------------------------------------------------- */
+
+bool gbx_http_is_open(const gbx_http_exchange *stream)
+{
+    return stream->status == 200 && stream->is_stream;
+}
+
+bool gbx_http_has_no_stream(const gbx_http_exchange *stream)
+{
+    long status = stream->status;
+
+    return status != 0 && status != 408 && status != 429 &&
+           (status < 500 || status == 501) && !gbx_http_is_open(stream);
+}

@@ -12,6 +12,7 @@
 #include "mcp/config/config.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/upstream/keeper/keeper.h"
+#include "mcp/upstream/oauth.h"
 #include "mcp/upstream/upstream.h"
 #include "policy/policy.h"
 
@@ -304,6 +305,7 @@ struct gbx_yard {
     gbx_http_client *web;      /* what links over HTTP share; NULL: none was used */
     rlim_t descriptors;        /* the soft limit of their number; 0: ours */
     const gbx_policy *secrets; /* removed from last words; borrowed, or NULL */
+    gbx_trust trust;           /* in the file of tokens */
     bool is_plain;             /* do not use namespaces */
 };
 
@@ -547,6 +549,11 @@ bool gbx_http_is_of_version(const gbx_http_exchange *e);
 bool gbx_http_is_lasting(CURLcode result);
 bool gbx_http_is_no_http(CURLcode result);
 bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result);
+/* Is it the stream of events that was asked for? */
+bool gbx_http_is_open(const gbx_http_exchange *stream);
+/* Does the status say that the server has no stream of unasked messages? Being unreachable
+ * or overloaded does not count. */
+bool gbx_http_has_no_stream(const gbx_http_exchange *stream);
 /* What an error status says of the request. */
 gbx_unanswered gbx_http_meaning(long status);
 
@@ -554,5 +561,95 @@ gbx_unanswered gbx_http_meaning(long status);
  * answered with instead of JSON, or NULL if it is that. */
 char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets);
 char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets);
+
+/* ---- oauth_metadata.c ----------------------------------------------------------- */
+
+/* What a server and its authorization server say of themselves. */
+
+typedef struct gbx_oauth_metadata {
+    char *resource;    /* the server, as tokens name it */
+    char *scope;       /* to ask for, or NULL */
+    char *issuer;      /* whose tokens the server takes */
+    json_t *endpoints; /* its metadata */
+} gbx_oauth_metadata;
+
+/* A JSON object at a URL; NULL: there is none. */
+typedef json_t *gbx_oauth_get_fn(void *user, const char *url);
+
+/* challenge: the WWW-Authenticate field of the server's refusal, "", or NULL: it has not refused
+ * anything. */
+gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
+                              const char *challenge, gbx_oauth_get_fn *get, void *user,
+                              gbx_oauth_metadata *ret, gbx_error *reterr);
+void gbx_oauth_metadata_cleanup(gbx_oauth_metadata *metadata);
+
+/* Is the text one of the values of an array? */
+bool gbx_oauth_lists(const json_t *list, const char *wanted);
+
+/* A parameter of a Bearer challenge, to be freed; NULL: it has none of that name. */
+char *gbx_oauth_challenge(const char *challenge, const char *name);
+
+/* May it be asked, for the sake of the server at url? */
+bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *asked);
+
+/* ---- oauth_token.c -------------------------------------------------------------- */
+
+/* Requests to a token endpoint, and the tokens that come back. */
+
+/* name=value, percent-encoded, behind what is there. NULL as value: nothing. */
+void gbx_oauth_put(const gbx_libcurl *lib, gbx_buf *form, const char *name,
+                   const char *value);
+
+/* A request with this form, as the client that `kept` names. */
+gbx_http_exchange *gbx_oauth_request(gbx_http_client *web, const json_t *kept,
+                                     gbx_buf *form,
+                                     const gbx_http_exchange_hooks *hooks, void *user);
+
+/* The JSON object of a whole response, or NULL. */
+json_t *gbx_oauth_object(const gbx_http_exchange *e);
+
+/* Put the tokens of a response into `kept`. GBX_E_DATA: it has none; why is for people. */
+gbx_status gbx_oauth_take(const gbx_http_exchange *e, CURLcode result, json_t *kept,
+                          gbx_error *reterr);
+
+/* ---- oauth_link.c ------------------------------------------------------------------ */
+
+/* The token of one link: it is sent, renewed, and removed from answers. */
+
+typedef struct gbx_oauth gbx_oauth;
+
+typedef struct gbx_oauth_options {
+    gbx_http_client *web;
+    const gbx_mcp_upstream_config *server;
+    gbx_trust trust;
+    void *user;
+    /* From the loop: */
+    void (*renewed)(void *user); /* requests need not wait any more */
+    /* A held request was sent again; it is moved in. */
+    void (*resent)(void *user, gbx_http_exchange *exchange);
+    /* A held request stays refused; it is borrowed. May free the token. */
+    void (*refused)(void *user, gbx_http_exchange *exchange);
+} gbx_oauth_options;
+
+/* NULL: nothing is kept, or the configuration has an Authorization field of its own. All other
+ * functions accept NULL. */
+gbx_oauth *gbx_oauth_new(const gbx_oauth_options *options);
+void gbx_oauth_free(gbx_oauth *oauth);
+
+/* May requests be sent? Else the token is being renewed, and `renewed` is called. */
+bool gbx_oauth_is_ready(gbx_oauth *oauth);
+/* The server has refused the token. True: it is renewed, and the exchange is moved in. */
+bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused);
+/* Nobody waits for the answer to that request any more. */
+void gbx_oauth_forget(gbx_oauth *oauth, int64_t id);
+/* For people, to be freed: why the server refuses, and what to do. If it asks for more than the
+ * token covers, that is kept for the next sign-in. */
+char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
+                        const gbx_http_exchange *e, const gbx_policy *secrets);
+void gbx_oauth_add_header(const gbx_oauth *oauth, gbx_http_headers *headers);
+/* Take the tokens out of what the server says: *text and *len may change to what is in buf, which
+ * is made here and to be cleaned up. */
+void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
+                     gbx_buf *buf);
 
 #endif

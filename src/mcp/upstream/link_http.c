@@ -28,6 +28,7 @@ typedef struct http {
     const gbx_policy *secrets; /* removed from what the server says; borrowed, or
                                 * NULL */
     gbx_http_client *web;
+    gbx_oauth *oauth;                 /* NULL: nobody has signed in */
     gbx_http_exchange_list exchanges; /* requests, and other messages */
     gbx_http_exchange *stream;        /* of the server's unasked messages, or NULL */
     gbx_mcp_timer again;              /* reopens the stream */
@@ -60,6 +61,7 @@ static gbx_http_headers common_headers(const http *h)
     gbx_http_headers headers = {.lib = &h->web->lib};
 
     gbx_http_headers_add_configured(&headers, h->config);
+    gbx_oauth_add_header(h->oauth, &headers);
     if (h->version[0] != 0)
         gbx_http_header_add(&headers, "MCP-Protocol-Version", h->version);
     if (h->session != NULL)
@@ -181,7 +183,8 @@ static void say_farewell(const http *h)
 
 /* ---- messages that wait ---------------------------------------------------------
  *
- * None may overtake the one that begins the session. Replies and notifications, whose
+ * None may overtake the one that begins the session, or be sent with a token that is about
+ * to end. Replies and notifications, whose
  * answers nobody waits for, are sent a few at a time: with a server that never accepts
  * them, they would hold connections and memory.
  */
@@ -191,7 +194,7 @@ static bool may_go(const http *h, const gbx_link_message *message)
 {
     bool is_nowhere = h->is_sse && h->endpoint == NULL;
 
-    return !is_nowhere && h->settling == NULL &&
+    return !is_nowhere && h->settling == NULL && gbx_oauth_is_ready(h->oauth) &&
            (message->id != 0 || h->asides < ASIDES_AT_ONCE);
 }
 
@@ -217,8 +220,9 @@ static bool send_later(http *h, const gbx_link_message *message)
 }
 
 /* Send all that may go, in order; drop what cannot be sent. */
-static void send_waiting(http *h)
+static void send_waiting(void *user)
 {
+    http *h = user;
     gbx_http_waiting *next;
 
     for (gbx_http_waiting *w = TAILQ_FIRST(&h->later); w != NULL; w = next) {
@@ -262,6 +266,7 @@ static void free_http(http *h)
     gbx_mcp_timer_cleanup(&h->again);
     gbx_mcp_timer_cleanup(&h->settle);
     drop_waiting(h, 0);
+    gbx_oauth_free(h->oauth);
     free(h->endpoint);
     free(h->refusal);
     free(h->session);
@@ -286,11 +291,20 @@ static void unanswered(const http *h, const gbx_http_exchange *exchange,
     h->hooks.unanswered(h->hooks.user, exchange->options.id, fault, why, how);
 }
 
+/* Hand on what the server says. */
+static void tell(const http *h, const char *text, size_t len, int64_t about)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+
+    gbx_oauth_clean(h->oauth, &text, &len, &clean);
+    h->hooks.message(h->hooks.user, text, len, about);
+}
+
 /* The body is the answer, whatever it says. */
 static void take_body(const http *h, const gbx_http_exchange *exchange)
 {
-    h->hooks.message(h->hooks.user, (const char *)exchange->body.data,
-                     exchange->body.len, exchange->options.id);
+    tell(h, (const char *)exchange->body.data, exchange->body.len,
+         exchange->options.id);
 }
 
 /* The response is missing or incomplete. */
@@ -364,18 +378,22 @@ static void take_forgotten(http *h, const gbx_http_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
     bool is_told = exchange->options.is_last_try && is_about(exchange);
+    const char *text = (const char *)exchange->body.data;
+    size_t len = exchange->body.len;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
 
+    gbx_oauth_clean(h->oauth, &text, &len, &clean);
     h->is_forgotten = true;
     hooks.unanswered(hooks.user, is_told ? 0 : exchange->options.id, GBX_UPSTREAM_EXIT,
                      "its session has ended", GBX_UNANSWERED_FORGOTTEN);
     if (is_told)
-        hooks.message(hooks.user, (const char *)exchange->body.data, exchange->body.len,
-                      exchange->options.id);
+        hooks.message(hooks.user, text, len, exchange->options.id);
 }
 
 /* The response has an error status. */
-static void take_refusal(http *h, const gbx_http_exchange *exchange)
+static void take_refusal(void *user, gbx_http_exchange *exchange)
 {
+    http *h = user;
     GBX_CLEANUP(gbx_free) char *why = NULL;
 
     if (is_forgotten(h, exchange)) {
@@ -383,7 +401,7 @@ static void take_refusal(http *h, const gbx_http_exchange *exchange)
     } else if (gbx_http_is_error(exchange)) {
         take_body(h, exchange);
     } else {
-        why = gbx_http_status_text(exchange, h->secrets);
+        why = gbx_oauth_refusal(h->oauth, h->config, exchange, h->secrets);
         unanswered(h, exchange, GBX_UPSTREAM_REFUSED, why,
                    gbx_http_meaning(exchange->status));
     }
@@ -493,7 +511,7 @@ static void on_event(void *user, gbx_http_exchange *exchange,
     if (exchange->options.id != 0 &&
         gbx_http_is_answer(event->data, event->len, exchange->options.id))
         exchange->was_answered = true;
-    h->hooks.message(h->hooks.user, event->data, event->len, 0);
+    tell(h, event->data, event->len, 0);
 }
 
 static void take_answer(http *h, gbx_http_exchange *exchange)
@@ -565,6 +583,8 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
     if (exchange->options.id == 0) {
         h->asides--;
         send_waiting(h);
+    } else if (exchange->status == 401 && gbx_oauth_hold(h->oauth, exchange)) {
+        return;
     }
     if (!resume(h, exchange))
         take_end(h, exchange, result);
@@ -572,6 +592,13 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 }
 
 static const gbx_http_exchange_hooks request_hooks = {on_head, on_event, on_done};
+
+static void on_resent(void *user, gbx_http_exchange *exchange)
+{
+    http *h = user;
+
+    LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
+}
 
 /* ---- the stream of unasked messages ----------------------------------------------
  *
@@ -593,13 +620,8 @@ static void on_stream_event(void *user, gbx_http_exchange *exchange,
         else
             send_waiting(h);
     } else if (strcmp(event->name, "message") == 0 && event->len > 0) {
-        h->hooks.message(h->hooks.user, event->data, event->len, 0);
+        tell(h, event->data, event->len, 0);
     }
-}
-
-static bool is_open(const gbx_http_exchange *stream)
-{
-    return stream->status == 200 && stream->is_stream;
 }
 
 static void lose_stream(http *h, const gbx_http_exchange *stream, CURLcode result)
@@ -612,7 +634,7 @@ static void lose_stream(http *h, const gbx_http_exchange *stream, CURLcode resul
     if (result != CURLE_OK)
         (void)snprintf(why, sizeof why, "its stream of events broke: %s",
                        gbx_http_exchange_error(stream, result));
-    else if (!is_open(stream))
+    else if (!gbx_http_is_open(stream))
         (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
                        h->refusal != NULL ? h->refusal : "",
                        h->refusal != NULL ? "; asked for a stream of events, " : "",
@@ -626,21 +648,11 @@ static void on_stream_head(void *user, gbx_http_exchange *exchange)
 {
     http *h = user;
 
-    if (!is_open(exchange))
+    if (!gbx_http_is_open(exchange))
         return;
     h->stream_failures = 0;
     if (h->was_stream_tried)
         h->hooks.missed(h->hooks.user);
-}
-
-/* A server without such a stream says so by its status, and is not asked again. Being
- * unreachable or overloaded does not count. */
-static bool has_none(const gbx_http_exchange *stream)
-{
-    long status = stream->status;
-
-    return status != 0 && status != 408 && status != 429 &&
-           (status < 500 || status == 501) && !is_open(stream);
 }
 
 static void open_later(http *h)
@@ -662,7 +674,7 @@ static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode res
     h->stream = NULL;
     if (h->is_sse) {
         lose_stream(h, exchange, result);
-    } else if (!has_none(exchange)) {
+    } else if (!gbx_http_has_no_stream(exchange)) {
         if (exchange->sse.retry_ms != 0)
             h->again_ms = exchange->sse.retry_ms;
         open_later(h);
@@ -709,6 +721,7 @@ static void forget(gbx_link *link, int64_t id)
     gbx_http_exchange *exchange = LIST_FIRST(&h->exchanges);
 
     drop_waiting(h, id);
+    gbx_oauth_forget(h->oauth, id);
     while (exchange != NULL && exchange->options.id != id)
         exchange = LIST_NEXT(exchange, entry);
     if (exchange != NULL)
@@ -766,6 +779,13 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->web = yard->web;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
+    h->oauth = gbx_oauth_new(&(gbx_oauth_options){.web = h->web,
+                                                  .server = h->config,
+                                                  .trust = yard->trust,
+                                                  .user = h,
+                                                  .renewed = send_waiting,
+                                                  .resent = on_resent,
+                                                  .refused = take_refusal});
     TAILQ_INIT(&h->later);
     (void)snprintf(h->version, sizeof h->version, GBX_MCP_MODERN);
     gbx_mcp_timer_init(&h->again, options->loop, on_again, h);

@@ -479,6 +479,7 @@ gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *confi
         all->hooks = *hooks;
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
+    all->yard.trust = config->trust;
     all->yard.descriptors = descriptor_limit();
     gbx_mcp_timer_init(&all->turn, loop, on_turn, all);
     all->count = config->server_count;

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oauth_link - the token of a link. It is renewed before it expires, and once when the
+ * server refuses it; requests wait meanwhile.
+ *
+ * A refresh token often works once, and other processes use the same file: whoever renews
+ * holds its lock, and first looks whether another has done it.
+ */
+#include "mcp/upstream/internal.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/timeouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* Renewed so long before its end, in seconds. */
+#define EARLY_S 30
+/* Between two attempts. */
+#define PAUSE_NS (10000 * GBX_NS_PER_MS)
+/* Longer texts are searched for the tokens as they are, and not in their other forms. */
+#define SEARCHED_MAX GBX_MIB(1)
+
+struct gbx_oauth {
+    gbx_oauth_options options;
+    json_t *kept;
+    gbx_policy *hidden; /* the tokens, and those before them */
+    gbx_http_exchange *asking;
+    gbx_mcp_timer lock_later;
+    gbx_mcp_timer turn; /* deals with the held requests, one at a time */
+    int lock;
+    bool is_renewing;
+    bool has_failed; /* the held requests are refused */
+    int64_t lock_until_ns;
+    int64_t tried_ns;
+    gbx_http_exchange_list held;
+};
+
+/* ---- hiding ------------------------------------------------------------------------ */
+
+static void hide(gbx_policy *policy, const char *name, const char *value)
+{
+    const gbx_entry entry = {.name = name,
+                             .name_len = strlen(name),
+                             .value = value,
+                             .value_len = strlen(value)};
+    gbx_error err = {0};
+    gbx_secret *secret;
+
+    if (entry.value_len >= GBX_SECRET_MIN)
+        (void)gbx_need(
+            gbx_grant_secret(policy, &entry, &secret, &err) == GBX_OK ? policy : NULL);
+}
+
+/* before: what was kept until now, or NULL. */
+static void hide_all(gbx_oauth *o, const json_t *before)
+{
+    gbx_error err = {0};
+
+    gbx_policy_free(o->hidden);
+    o->hidden = gbx_need(gbx_policy_new());
+    hide(o->hidden, "accessToken", gbx_oauth_text(o->kept, "accessToken"));
+    hide(o->hidden, "refreshToken", gbx_oauth_text(o->kept, "refreshToken"));
+    hide(o->hidden, "clientSecret", gbx_oauth_text(o->kept, "clientSecret"));
+    hide(o->hidden, "oldAccessToken", gbx_oauth_text(before, "accessToken"));
+    hide(o->hidden, "oldRefreshToken", gbx_oauth_text(before, "refreshToken"));
+    (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
+}
+
+static void blank(const gbx_policy *hidden, gbx_buf *text)
+{
+    for (size_t i = 0; i < hidden->secret_count; i++) {
+        const gbx_secret *secret = &hidden->secrets[i];
+        uint8_t *at = text->data;
+        size_t left = text->len;
+
+        while ((at = memmem(at, left, secret->value, secret->value_len)) != NULL) {
+            memset(at, 'x', secret->value_len);
+            left = text->len - (size_t)(at - text->data);
+        }
+    }
+}
+
+void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
+                     gbx_buf *buf)
+{
+    const gbx_span span = {(const uint8_t *)*text, *len};
+    bool changed = true;
+
+    if (oauth == NULL)
+        return;
+    *buf = (gbx_buf){.ceiling = 4 * *len + GBX_KIB(64)};
+    if (*len > SEARCHED_MAX) {
+        (void)gbx_need(gbx_buf_append(buf, *text, *len) ? buf : NULL);
+        blank(oauth->hidden, buf);
+    } else {
+        (void)gbx_need(
+            gbx_secrets_strip(oauth->hidden, GBX_SECRET_DATA, span, buf, &changed)
+                ? buf
+                : NULL);
+    }
+    if (!changed)
+        return;
+    *text = (const char *)buf->data;
+    *len = buf->len;
+}
+
+/* ---- renewing ---------------------------------------------------------------------- */
+
+/* The renewal is over; `held` requests follow in the next turns. */
+static void end_renewal(gbx_oauth *o, bool is_new)
+{
+    gbx_fd_close(&o->lock);
+    o->is_renewing = false;
+    o->has_failed = !is_new;
+    o->tried_ns = gbx_clock_now_ns();
+    gbx_mcp_timer_fire(&o->turn);
+}
+
+static void adopt(gbx_oauth *o, json_t *kept)
+{
+    json_t *before = o->kept;
+
+    o->kept = kept;
+    hide_all(o, before);
+    json_decref(before);
+}
+
+/* Has another process renewed it? */
+static bool look_again(gbx_oauth *o)
+{
+    gbx_error err = {0};
+    json_t *now = NULL;
+
+    if (gbx_oauth_read(o->options.server->url, o->options.trust, &now, &err) ==
+            GBX_OK &&
+        strcmp(gbx_oauth_text(now, "accessToken"), "") != 0 &&
+        strcmp(gbx_oauth_text(now, "accessToken"),
+               gbx_oauth_text(o->kept, "accessToken")) != 0) {
+        adopt(o, now);
+        return true;
+    }
+    json_decref(now);
+    return false;
+}
+
+static void on_answer(void *user, gbx_http_exchange *e, CURLcode result)
+{
+    gbx_oauth *o = user;
+    json_t *kept = gbx_need(json_copy(o->kept));
+    gbx_error err = {0};
+    gbx_status status = gbx_oauth_take(e, result, kept, &err);
+
+    o->asking = NULL;
+    if (status == GBX_OK) {
+        adopt(o, kept);
+        status = gbx_oauth_write(o->options.server->url, o->options.trust, kept, &err);
+        if (status != GBX_OK)
+            gbx_mcp_warn("the new tokens of '%s' are not kept: %s",
+                         o->options.server->name, err.message);
+        end_renewal(o, true);
+    } else {
+        gbx_mcp_warn("the token of '%s' is not renewed: %s", o->options.server->name,
+                     err.message);
+        json_decref(kept);
+        end_renewal(o, false);
+    }
+    gbx_http_exchange_free(e);
+}
+
+static void ask(gbx_oauth *o)
+{
+    static const gbx_http_exchange_hooks hooks = {.done = on_answer};
+    const gbx_libcurl *lib = &o->options.web->lib;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf form = {.ceiling = GBX_KIB(64), .is_secret = true};
+
+    gbx_oauth_put(lib, &form, "grant_type", "refresh_token");
+    gbx_oauth_put(lib, &form, "refresh_token", gbx_oauth_text(o->kept, "refreshToken"));
+    gbx_oauth_put(lib, &form, "resource", gbx_oauth_text(o->kept, "resource"));
+    o->asking = gbx_oauth_request(o->options.web, o->kept, &form, &hooks, o);
+    if (o->asking == NULL)
+        end_renewal(o, false);
+}
+
+static void on_lock_later(void *user)
+{
+    gbx_oauth *o = user;
+    gbx_error err = {0};
+
+    if (gbx_oauth_lock(0, &o->lock, &err) != GBX_OK &&
+        gbx_clock_now_ns() < o->lock_until_ns) {
+        gbx_mcp_timer_set(&o->lock_later, gbx_timeout_ms(GBX_TIMEOUT_OAUTH_LOCK));
+        return;
+    }
+    if (look_again(o))
+        end_renewal(o, true);
+    else
+        ask(o);
+}
+
+static bool begin_renewal(gbx_oauth *o)
+{
+    if (*gbx_oauth_text(o->kept, "refreshToken") == '\0' ||
+        (o->tried_ns != 0 && gbx_clock_now_ns() - o->tried_ns < PAUSE_NS))
+        return false;
+    o->is_renewing = true;
+    o->lock_until_ns = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_OAUTH);
+    gbx_mcp_timer_fire(&o->lock_later);
+    return true;
+}
+
+bool gbx_oauth_is_ready(gbx_oauth *oauth)
+{
+    json_int_t expires;
+
+    if (oauth == NULL || oauth->is_renewing)
+        return oauth == NULL;
+    expires = json_integer_value(json_object_get(oauth->kept, "expires"));
+    return expires == 0 || time(NULL) < expires - EARLY_S || !begin_renewal(oauth);
+}
+
+/* ---- held requests ------------------------------------------------------------------ */
+
+/* The same request with the token of now. NULL: it cannot be sent. */
+static gbx_http_exchange *send_again(const gbx_oauth *o, const gbx_http_exchange *e)
+{
+    static const char name[] = "Authorization:";
+    gbx_http_exchange_options options = e->options;
+    gbx_http_headers headers = {.lib = &o->options.web->lib};
+
+    for (const struct curl_slist *at = e->options.headers; at != NULL; at = at->next)
+        if (strncasecmp(at->data, name, sizeof name - 1) != 0)
+            headers.list =
+                gbx_need(headers.lib->curl_slist_append(headers.list, at->data));
+    gbx_oauth_add_header(o, &headers);
+    options.headers = headers.list;
+    options.body = e->sent_body.data;
+    options.delay_ms = 0;
+    return gbx_http_exchange_start(&options);
+}
+
+static void on_turn(void *user)
+{
+    gbx_oauth *o = user;
+    const gbx_oauth_options options = o->options;
+    gbx_http_exchange *refused = LIST_FIRST(&o->held);
+    gbx_http_exchange *again;
+
+    if (o->is_renewing)
+        return;
+    if (refused == NULL) {
+        options.renewed(options.user);
+        return;
+    }
+    gbx_mcp_timer_fire(&o->turn);
+    LIST_REMOVE(refused, entry);
+    again = o->has_failed ? NULL : send_again(o, refused);
+    if (again != NULL)
+        options.resent(options.user, again);
+    else
+        options.refused(options.user, refused); /* may free all of it */
+    gbx_http_exchange_free(refused);
+}
+
+bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused)
+{
+    if (oauth == NULL)
+        return false;
+    if (!oauth->is_renewing && look_again(oauth))
+        end_renewal(oauth, true);
+    else if (!oauth->is_renewing && !begin_renewal(oauth))
+        return false;
+    LIST_INSERT_HEAD(&oauth->held, refused, entry);
+    return true;
+}
+
+void gbx_oauth_forget(gbx_oauth *oauth, int64_t id)
+{
+    gbx_http_exchange *e;
+
+    if (oauth == NULL)
+        return;
+    LIST_FOREACH(e, &oauth->held, entry)
+    if (e->options.id == id)
+        break;
+    if (e == NULL)
+        return;
+    LIST_REMOVE(e, entry);
+    gbx_http_exchange_free(e);
+}
+
+/* ---- the rest ---------------------------------------------------------------------- */
+
+static bool has_own_field(const gbx_mcp_upstream_config *server)
+{
+    for (size_t i = 0; i < server->header_count; i++)
+        if (strcasecmp(server->headers[i].name, "Authorization") == 0)
+            return true;
+    return false;
+}
+
+/* For the next sign-in. */
+static void keep_wanted(const gbx_oauth *o, const char *scope)
+{
+    const char *url = o->options.server->url;
+    GBX_CLEANUP(gbx_fd_close) int lock = -1;
+    gbx_error err = {0};
+    json_t *kept = NULL;
+
+    if (gbx_oauth_lock(0, &lock, &err) != GBX_OK ||
+        gbx_oauth_read(url, o->options.trust, &kept, &err) != GBX_OK || kept == NULL)
+        return;
+    (void)json_object_set_new(kept, "wantedScope", json_string(scope));
+    (void)gbx_oauth_write(url, o->options.trust, kept, &err);
+    json_decref(kept);
+}
+
+char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
+                        const gbx_http_exchange *e, const gbx_policy *secrets)
+{
+    const char *challenge = gbx_http_exchange_header(e, "www-authenticate");
+    GBX_CLEANUP(gbx_free) char *scope = gbx_oauth_challenge(challenge, "scope");
+    char *why = gbx_http_status_text(e, secrets);
+    char *with_advice = NULL;
+
+    if (strncasecmp(challenge, "bearer", 6) != 0 || has_own_field(server))
+        return why;
+    if (e->status == 403 && scope != NULL && oauth != NULL)
+        keep_wanted(oauth, scope);
+    else if (e->status != 401)
+        return why;
+    if (asprintf(&with_advice, "%s; a person can sign in%s: glovebox mcp login %s", why,
+                 oauth != NULL ? " again" : "", server->name) < 0)
+        (void)gbx_need(NULL);
+    free(why);
+    return with_advice;
+}
+
+void gbx_oauth_add_header(const gbx_oauth *oauth, gbx_http_headers *headers)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf field = {.ceiling = GBX_KIB(16), .is_secret = true};
+
+    if (oauth == NULL)
+        return;
+    (void)gbx_buf_printf(&field, "Bearer %s",
+                         gbx_oauth_text(oauth->kept, "accessToken"));
+    if (gbx_buf_append(&field, "", 1))
+        gbx_http_header_add(headers, "Authorization", (const char *)field.data);
+}
+
+gbx_oauth *gbx_oauth_new(const gbx_oauth_options *options)
+{
+    gbx_error err = {0};
+    json_t *kept = NULL;
+    gbx_oauth *o;
+
+    if (has_own_field(options->server))
+        return NULL;
+    if (gbx_oauth_read(options->server->url, options->trust, &kept, &err) != GBX_OK)
+        gbx_mcp_warn("'%s' is used without a token: %s", options->server->name,
+                     err.message);
+    if (*gbx_oauth_text(kept, "accessToken") == '\0') {
+        json_decref(kept);
+        return NULL;
+    }
+    o = gbx_need(calloc(1, sizeof *o));
+    o->options = *options;
+    o->lock = -1;
+    LIST_INIT(&o->held);
+    gbx_mcp_timer_init(&o->lock_later, options->web->loop, on_lock_later, o);
+    gbx_mcp_timer_init(&o->turn, options->web->loop, on_turn, o);
+    adopt(o, kept);
+    return o;
+}
+
+void gbx_oauth_free(gbx_oauth *oauth)
+{
+    gbx_http_exchange *e;
+
+    if (oauth == NULL)
+        return;
+    while ((e = LIST_FIRST(&oauth->held)) != NULL) {
+        LIST_REMOVE(e, entry);
+        gbx_http_exchange_free(e);
+    }
+    if (oauth->asking != NULL)
+        gbx_http_exchange_free(oauth->asking);
+    gbx_mcp_timer_cleanup(&oauth->lock_later);
+    gbx_mcp_timer_cleanup(&oauth->turn);
+    gbx_fd_close(&oauth->lock);
+    gbx_policy_free(oauth->hidden);
+    json_decref(oauth->kept);
+    free(oauth);
+}

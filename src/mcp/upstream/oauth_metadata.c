@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oauth_metadata - which authorization server a server trusts, and where its endpoints are
+ * (RFC 9728, RFC 8414).
+ *
+ * A document must be about what it was asked for: a server that gives another's name would
+ * get tokens for that one, and an issuer under another's name its codes.
+ */
+#include "mcp/upstream/internal.h"
+
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define WELL_KNOWN "/.well-known/"
+
+/* ---- URLs ------------------------------------------------------------------------- */
+
+typedef struct url_parts {
+    char *scheme;
+    char *host;
+    char *port;
+    char *path; /* "" for "/" */
+} url_parts;
+
+static void cleanup_parts(url_parts *parts)
+{
+    free(parts->scheme);
+    free(parts->host);
+    free(parts->port);
+    free(parts->path);
+}
+
+static char *take_part(const gbx_libcurl *lib, CURLU *url, CURLUPart part)
+{
+    char *text = NULL;
+    char *copy = NULL;
+
+    if (lib->curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) == CURLUE_OK)
+        copy = gbx_need(strdup(text));
+    lib->curl_free(text);
+    return copy;
+}
+
+/* False: it is no URL with a host, or it has a user or a fragment. */
+static bool read_url(const gbx_libcurl *lib, const char *text, url_parts *ret)
+{
+    CURLU *url = gbx_need(lib->curl_url());
+    char *user = NULL;
+    char *fragment = NULL;
+    bool is_sound;
+
+    *ret = (url_parts){0};
+    if (lib->curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK) {
+        ret->scheme = take_part(lib, url, CURLUPART_SCHEME);
+        ret->host = take_part(lib, url, CURLUPART_HOST);
+        ret->port = take_part(lib, url, CURLUPART_PORT);
+        ret->path = take_part(lib, url, CURLUPART_PATH);
+        user = take_part(lib, url, CURLUPART_USER);
+        fragment = take_part(lib, url, CURLUPART_FRAGMENT);
+    }
+    is_sound = ret->scheme != NULL && ret->host != NULL && ret->port != NULL &&
+               ret->path != NULL && user == NULL && fragment == NULL;
+    if (is_sound && strcmp(ret->path, "/") == 0)
+        ret->path[0] = '\0';
+    lib->curl_url_cleanup(url);
+    free(user);
+    free(fragment);
+    return is_sound;
+}
+
+static bool is_loopback(const url_parts *url)
+{
+    struct in_addr v4;
+
+    return strcmp(url->host, "localhost") == 0 || strcmp(url->host, "[::1]") == 0 ||
+           (inet_pton(AF_INET, url->host, &v4) == 1 && (ntohl(v4.s_addr) >> 24) == 127);
+}
+
+bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *asked)
+{
+    GBX_CLEANUP(cleanup_parts) url_parts server = {0};
+    GBX_CLEANUP(cleanup_parts) url_parts other = {0};
+
+    if (!read_url(lib, url, &server) || !read_url(lib, asked, &other))
+        return false;
+    return strcmp(other.scheme, "https") == 0 ||
+           (strcmp(other.scheme, "http") == 0 && is_loopback(&server) &&
+            is_loopback(&other));
+}
+
+/* Is url the resource, or below it? */
+static bool is_within(const gbx_libcurl *lib, const char *url, const char *resource)
+{
+    GBX_CLEANUP(cleanup_parts) url_parts own = {0};
+    GBX_CLEANUP(cleanup_parts) url_parts named = {0};
+    size_t len;
+
+    if (!read_url(lib, url, &own) || !read_url(lib, resource, &named))
+        return false;
+    len = strlen(named.path);
+    if (len > 0 && named.path[len - 1] == '/')
+        len--;
+    return strcmp(own.scheme, named.scheme) == 0 &&
+           strcasecmp(own.host, named.host) == 0 && strcmp(own.port, named.port) == 0 &&
+           strncmp(own.path, named.path, len) == 0 &&
+           (own.path[len] == '\0' || own.path[len] == '/');
+}
+
+/* "https://host:1/.well-known/NAME/path", or with the name behind the path; to be freed. */
+static char *well_known(const url_parts *url, const char *name, bool is_behind)
+{
+    char *text = NULL;
+
+    if (asprintf(&text, "%s://%s:%s%s" WELL_KNOWN "%s%s", url->scheme, url->host,
+                 url->port, is_behind ? url->path : "", name,
+                 is_behind ? "" : url->path) < 0)
+        (void)gbx_need(NULL);
+    return text;
+}
+
+/* ---- the server --------------------------------------------------------------------- */
+
+char *gbx_oauth_challenge(const char *challenge, const char *name)
+{
+    size_t len = strlen(name);
+    const char *at = challenge;
+
+    if (strncasecmp(challenge, "bearer", 6) != 0)
+        return NULL;
+    while ((at = strcasestr(at, name)) != NULL) {
+        const char *value = at + len;
+
+        if (strchr(" ,\t", at[-1]) == NULL || *value != '=') {
+            at++;
+            continue;
+        }
+        if (*++value == '"')
+            value++;
+        return gbx_need(strndup(value, strcspn(value, value[-1] == '"' ? "\"" : " ,")));
+    }
+    return NULL;
+}
+
+/* The first of these documents that is there. */
+static json_t *find_server(const gbx_libcurl *lib, const char *url,
+                           const char *challenge, gbx_oauth_get_fn *get, void *user)
+{
+    static const char name[] = "oauth-protected-resource";
+    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
+    GBX_CLEANUP(gbx_free)
+    char *named = gbx_oauth_challenge(challenge, "resource_metadata");
+    GBX_CLEANUP(gbx_free) char *below = NULL;
+    GBX_CLEANUP(gbx_free) char *root = NULL;
+    json_t *found = NULL;
+
+    if (named != NULL && gbx_oauth_is_safe(lib, url, named))
+        found = get(user, named);
+    if (found != NULL || !read_url(lib, url, &parts))
+        return found;
+    below = well_known(&parts, name, false);
+    found = get(user, below);
+    if (found != NULL || parts.path[0] == '\0')
+        return found;
+    parts.path[0] = '\0';
+    root = well_known(&parts, name, false);
+    return get(user, root);
+}
+
+/* Values of an array, separated by blanks; NULL: there are none. */
+static char *join(const json_t *list)
+{
+    gbx_buf text = {.ceiling = GBX_KIB(8)};
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *each = json_string_value(json_array_get(list, i));
+
+        if (each != NULL)
+            (void)gbx_buf_printf(&text, "%s%s", text.len > 0 ? " " : "", each);
+    }
+    if (text.len > 0 && !text.failed)
+        return gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+    return NULL;
+}
+
+static gbx_status read_server(const gbx_libcurl *lib, const char *url,
+                              const json_t *document, gbx_oauth_metadata *ret,
+                              gbx_error *err)
+{
+    const char *resource = gbx_oauth_text(document, "resource");
+    const char *issuer = json_string_value(
+        json_array_get(json_object_get(document, "authorization_servers"), 0));
+
+    if (!is_within(lib, url, resource))
+        return gbx_fail(err, GBX_E_DATA,
+                        "it says that it is '%.200s', which is another server",
+                        resource);
+    if (issuer == NULL)
+        return gbx_fail(err, GBX_E_DATA, "it names no authorization server");
+    ret->resource = gbx_need(strdup(resource));
+    ret->issuer = gbx_need(strdup(issuer));
+    if (ret->scope == NULL)
+        ret->scope = join(json_object_get(document, "scopes_supported"));
+    return GBX_OK;
+}
+
+/* Before there were documents about servers, a server's origin was its issuer. */
+static gbx_status assume_server(const gbx_libcurl *lib, const char *url,
+                                gbx_oauth_metadata *ret, gbx_error *err)
+{
+    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
+    const char *end;
+
+    if (!read_url(lib, url, &parts))
+        return gbx_fail(err, GBX_E_USAGE, "its URL has a user or a fragment");
+    end = strstr(url, "://") + 3;
+    end += strcspn(end, "/?#");
+    ret->resource = gbx_need(strdup(url));
+    ret->issuer = gbx_need(strndup(url, (size_t)(end - url)));
+    return GBX_OK;
+}
+
+/* ---- the authorization server --------------------------------------------------------- */
+
+static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
+                           gbx_oauth_get_fn *get, void *user)
+{
+    static const struct {
+        const char *name;
+        bool is_behind;
+    } places[] = {{"oauth-authorization-server", false},
+                  {"openid-configuration", false},
+                  {"openid-configuration", true}};
+    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
+    json_t *found = NULL;
+    size_t len;
+
+    if (!read_url(lib, issuer, &parts))
+        return NULL;
+    len = strlen(parts.path);
+    if (len > 0 && parts.path[len - 1] == '/')
+        parts.path[len - 1] = '\0';
+    for (size_t i = 0; found == NULL && i < GBX_COUNTOF(places); i++) {
+        GBX_CLEANUP(gbx_free)
+        char *url = well_known(&parts, places[i].name, places[i].is_behind);
+
+        if (!places[i].is_behind || parts.path[0] != '\0')
+            found = get(user, url);
+    }
+    return found;
+}
+
+/* The endpoints of an authorization server that has no metadata, as the oldest version
+ * of the protocol has them. */
+static json_t *assume_endpoints(const char *issuer)
+{
+    static const char *const names[][2] = {{"authorization_endpoint", "/authorize"},
+                                           {"token_endpoint", "/token"},
+                                           {"registration_endpoint", "/register"}};
+    json_t *made = gbx_need(json_pack("{s:s, s:[s]}", "issuer", issuer,
+                                      "code_challenge_methods_supported", "S256"));
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        (void)json_object_set_new(made, names[i][0],
+                                  json_sprintf("%s%s", issuer, names[i][1]));
+    return made;
+}
+
+bool gbx_oauth_lists(const json_t *list, const char *wanted)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *each = json_string_value(json_array_get(list, i));
+
+        if (each != NULL && strcmp(each, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+static gbx_status check_endpoints(const gbx_libcurl *lib, const char *url,
+                                  const gbx_oauth_metadata *m, gbx_error *err)
+{
+    static const char *const needed[] = {"authorization_endpoint", "token_endpoint"};
+    const char *issuer = gbx_oauth_text(m->endpoints, "issuer");
+    const char *optional = gbx_oauth_text(m->endpoints, "registration_endpoint");
+
+    if (strcmp(issuer, m->issuer) != 0)
+        return gbx_fail(err, GBX_E_DATA,
+                        "the authorization server '%.200s' calls itself '%.200s'",
+                        m->issuer, issuer);
+    for (size_t i = 0; i < GBX_COUNTOF(needed); i++)
+        if (!gbx_oauth_is_safe(lib, url, gbx_oauth_text(m->endpoints, needed[i])))
+            return gbx_fail(err, GBX_E_DATA,
+                            "the %s of '%.200s' is missing, or no https URL", needed[i],
+                            m->issuer);
+    if (*optional != '\0' && !gbx_oauth_is_safe(lib, url, optional))
+        return gbx_fail(err, GBX_E_DATA,
+                        "the registration_endpoint of '%.200s' is no https URL",
+                        m->issuer);
+    if (!gbx_oauth_lists(json_object_get(m->endpoints,
+                                         "code_challenge_methods_supported"),
+                         "S256"))
+        return gbx_fail(err, GBX_E_DATA,
+                        "the authorization server '%.200s' does not support PKCE with "
+                        "S256",
+                        m->issuer);
+    return GBX_OK;
+}
+
+gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
+                              const char *challenge, gbx_oauth_get_fn *get, void *user,
+                              gbx_oauth_metadata *ret, gbx_error *reterr)
+{
+    const char *said = challenge != NULL ? challenge : "";
+    json_t *document = find_server(lib, url, said, get, user);
+    bool is_old = document == NULL;
+    gbx_status status;
+
+    *ret = (gbx_oauth_metadata){.scope = gbx_oauth_challenge(said, "scope")};
+    if (is_old && challenge == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "the server does not ask for a token");
+    status = is_old ? assume_server(lib, url, ret, reterr)
+                    : read_server(lib, url, document, ret, reterr);
+    json_decref(document);
+    if (status != GBX_OK)
+        return status;
+    if (!gbx_oauth_is_safe(lib, url, ret->issuer))
+        return gbx_fail(reterr, GBX_E_DATA,
+                        "its authorization server '%.200s' is no https URL",
+                        ret->issuer);
+    ret->endpoints = find_issuer(lib, ret->issuer, get, user);
+    if (ret->endpoints == NULL && is_old)
+        ret->endpoints = assume_endpoints(ret->issuer);
+    if (ret->endpoints == NULL)
+        return gbx_fail(reterr, GBX_E_DATA,
+                        "the authorization server '%.200s' has no metadata",
+                        ret->issuer);
+    return check_endpoints(lib, url, ret, reterr);
+}
+
+void gbx_oauth_metadata_cleanup(gbx_oauth_metadata *metadata)
+{
+    free(metadata->resource);
+    free(metadata->scope);
+    free(metadata->issuer);
+    json_decref(metadata->endpoints);
+}

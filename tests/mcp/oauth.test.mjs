@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// oauth: signing in to servers that want it, and what the tokens are used for.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { allow, env, folder, open, put } from './box.mjs';
+import { issue } from './issuer.mjs';
+import { login } from './sign-in.mjs';
+
+const FILE = join(folder, '.local/state/glovebox/oauth/tokens.json');
+const kept = (as) => JSON.parse(readFileSync(FILE, 'utf8'))[`${as.url}/mcp`];
+const configOf = (as, { oauth, ...more } = {}) => put(`mcp-${new URL(as.url).port}.json`,
+  allow({ up: { type: 'http', url: `${as.url}/mcp`, ...more, ...(oauth && { glovebox: { oauth } }) } }));
+const signIn = (as, how = {}, entry = {}) => login(configOf(as, entry), { env, ...how });
+const connect = (as, entry = {}) => open(configOf(as, entry));
+const call = async (wire, tool = 'write') => (await wire.call('call', { server: 'up', tool, args: {} })).result.content[0].text;
+const command = async (...args) => (await promisify(execFile)(process.env.GLOVEBOX, ['mcp', ...args], { env })).stdout;
+
+/** A server to which somebody has signed in. */
+async function signedIn(t, change = {}, { seconds = 3600 } = {}) {
+  const as = await issue(t, change);
+  as.seconds = seconds;
+  const { code, stderr } = await signIn(as);
+  assert.equal(code, 0, stderr);
+  as.seconds = 3600;
+  return as;
+}
+
+test('a person signs in: the token goes to its server, and comes back nowhere', async (t) => {
+  const as = await signedIn(t);
+  const { accessToken, refreshToken, clientId } = kept(as);
+  assert.equal(statSync(FILE).mode & 0o777, 0o600);
+  const { query } = as.seen.find(({ path }) => path === '/as/authorize');
+  assert.deepEqual([query.get('resource'), query.get('code_challenge_method'), query.get('scope'), query.get('client_id')],
+    [`${as.url}/mcp`, 'S256', 'use', clientId]);
+  assert.equal(as.clients.get(clientId).application_type, 'native');
+  const wire = await connect(as);
+  assert.match(await call(wire), /^done with Bearer \{\{secret:accessToken\}\}/);
+  assert.ok(as.seen.some(({ authorization }) => authorization === `Bearer ${accessToken}`));
+  for (const told of [JSON.stringify(wire.told), wire.stderr])
+    for (const token of [accessToken, refreshToken]) assert.ok(!told.includes(token), told);
+  assert.match(await command('doctor', '--config', configOf(as)), /signed in until 20\d\d-\d\d-\d\d \d\d:\d\d UTC/);
+  await command('logout', 'up', '--config', configOf(as));
+  assert.equal(kept(as), undefined);
+});
+
+const other = 'https://other.example';
+const WRONG = { // what is wrong: what the sign-in says
+  'the server is another': [{ server: (value) => ({ ...value, resource: `${other}/mcp` }) }, /another server/],
+  'the server has another host': [{ server: (value) => ({ ...value, resource: value.resource.replace('127.0.0.1', 'localhost') }) }, /another server/],
+  'the server has another port': [{ server: (value) => ({ ...value, resource: value.resource.replace(/:\d+/, ':1') }) }, /another server/],
+  'the server is a neighbour': [{ server: (value) => ({ ...value, resource: `${value.resource}-2` }) }, /another server/],
+  'no authorization server': [{ server: (value) => ({ ...value, authorization_servers: [] }) }, /names no authorization server/],
+  'an authorization server without TLS': [{ server: (value) => ({ ...value, authorization_servers: ['http://other.example'] }) }, /no https URL/],
+  'another issuer': [{ metadata: (value) => ({ ...value, issuer: other }) }, /calls itself/],
+  'an issuer with a slash more': [{ metadata: (value) => ({ ...value, issuer: `${value.issuer}/` }) }, /calls itself/],
+  'no PKCE': [{ metadata: (value) => ({ ...value, code_challenge_methods_supported: ['plain'] }) }, /PKCE/],
+  'a token endpoint without TLS': [{ metadata: (value) => ({ ...value, token_endpoint: 'http://other.example/t' }) }, /token_endpoint/],
+  'an authorization endpoint that runs something': [{ metadata: (value) => ({ ...value, authorization_endpoint: 'javascript:alert(1)' }) }, /authorization_endpoint/],
+  'an authorization endpoint that is a file': [{ metadata: (value) => ({ ...value, authorization_endpoint: 'file:///etc/passwd' }) }, /authorization_endpoint/],
+  'no registration': [{ metadata: ({ registration_endpoint: _, ...value }) => value }, /clientId/],
+  'a client without an id': [{ client: () => ({}) }, /does not register/],
+  'a code of another issuer': [{ back: (query) => { query.set('iss', other); return query; } }, /another authorization server/],
+  'a code of nobody': [{ back: (query) => { query.delete('iss'); return query; } }, /another authorization server/],
+  'a refusal': [{ back: (query, as) => new URLSearchParams({ error: 'access_denied', state: query.get('state'), iss: `${as.url}/as` }) }, /refuses: access_denied/],
+  'no code': [{ back: (query) => { query.delete('code'); return query; } }, /no code/],
+  'another code': [{ back: (query) => { query.set('code', 'x'); return query; } }, /invalid_grant: used or unknown/],
+  'a token of another type': [{ token: (value) => ({ ...value, token_type: 'DPoP' }) }, /Bearer/],
+  'a token with a line end': [{ token: (value) => ({ ...value, access_token: 'aaaaaaaa\r\nX: y' }) }, /visible/],
+  'a token that is too long': [{ token: (value) => ({ ...value, access_token: 'a'.repeat(9000) }) }, /visible/],
+  'a token that is no text': [{ token: (value) => ({ ...value, access_token: 12345678 }) }, /visible/],
+};
+
+test('what a server or its authorization server says wrongly ends the sign-in, and nothing is kept', async (t) => {
+  for (const [what, [change, wanted]] of Object.entries(WRONG)) {
+    const as = await issue(t, change);
+    const { code, stderr } = await signIn(as);
+    assert.notEqual(code, 0, what);
+    assert.match(stderr, wanted, what);
+    const asked = stderr.includes('Sign in to');
+    assert.equal(as.count('/as/authorize') > 0, asked, what);
+  }
+  assert.doesNotMatch(readFileSync(FILE, 'utf8'), /aaaaaaaa|12345678/);
+});
+
+test('only the browser that was sent away is let in', async (t) => {
+  const as = await issue(t);
+  const statuses = [];
+  const { code } = await signIn(as, { browse: async (url) => {
+    const back = new URL(url).searchParams.get('redirect_uri');
+    const state = new URL(url).searchParams.get('state');
+    for (const path of ['', '?code=a', '?code=a&state=', `?code=a&state=${state}x`, `?code=a&State=${state}`, '/x', '/../callback2'])
+      statuses.push((await fetch(back + path)).status);
+    statuses.push((await fetch(back, { method: 'POST' })).status);
+    return fetch(url);
+  } });
+  assert.equal(code, 0);
+  assert.deepEqual(statuses, [400, 400, 400, 400, 400, 404, 404, 404]);
+});
+
+test('a browser on another machine: the person pastes the address at which it ends', async (t) => {
+  const as = await issue(t);
+  const { code, stderr } = await signIn(as, { browse: async (url, child) => {
+    const { headers } = await fetch(url, { redirect: 'manual' });
+    const address = headers.get('location');
+    for (const line of ['no address', address.replace('state=', 'state=x'), `${address} `]) child.stdin.write(`${line}\n`);
+  } });
+  assert.equal(code, 0, stderr);
+  assert.ok(kept(as).accessToken);
+});
+
+test('a client that is registered already signs in with its id and secret', async (t) => {
+  const as = await issue(t, { metadata: (value) => ({ ...value, token_endpoint_auth_methods_supported: ['client_secret_basic'] }) });
+  const { code, stderr } = await signIn(as, {}, { oauth: { clientId: 'known', clientSecret: 'very secret%' } });
+  assert.equal(code, 0, stderr);
+  assert.equal(as.count('/as/register'), 0);
+  assert.equal(as.seen.find(({ path }) => path === '/as/token').authorization, `Basic ${btoa('known:very%20secret%25')}`);
+});
+
+test('a token is renewed before its end, once, whoever uses it', async (t) => {
+  const as = await signedIn(t, {}, { seconds: 20 });
+  const wires = [await connect(as), await connect(as)];
+  for (const text of await Promise.all(wires.map((wire) => call(wire)))) assert.match(text, /^done/);
+  assert.equal(as.count('/as/token'), 2);
+});
+
+test('a token that is refused is renewed, and the call is made again', async (t) => {
+  const as = await signedIn(t);
+  const wire = await connect(as);
+  await call(wire);
+  as.tokens.clear();
+  assert.match(await call(wire), /^done/);
+  assert.equal(as.count('/as/token'), 2);
+});
+
+test('where nothing can be renewed, a person is told what to do', async (t) => {
+  const as = await signedIn(t);
+  const wire = await connect(as);
+  await call(wire);
+  as.tokens.clear();
+  as.refreshes.clear();
+  assert.match(await call(wire), /401.*sign in again: glovebox mcp login up/);
+  assert.equal((await signIn(as)).code, 0); // the running server takes the new token
+  assert.match(await call(wire), /^done/);
+  const nobody = await issue(t);
+  assert.match(await call(await connect(nobody)), /401.*sign in: glovebox mcp login up/);
+});
+
+test('a tool that wants a further scope gets it by the next sign-in', async (t) => {
+  const as = await signedIn(t);
+  const wire = await connect(as);
+  assert.match(await call(wire, 'admin'), /403.*sign in again: glovebox mcp login up/);
+  assert.equal((await signIn(as)).code, 0);
+  assert.equal(as.seen.findLast(({ path }) => path === '/as/authorize').query.get('scope'), 'use admin');
+});
+
+test('a configured Authorization is used instead of a token', async (t) => {
+  const as = await signedIn(t);
+  as.tokens.set('configured-token', { scope: 'use', resource: `${as.url}/mcp` });
+  const { accessToken } = kept(as);
+  const before = as.seen.length;
+  assert.match(await call(await connect(as, { headers: { Authorization: 'Bearer configured-token' } })), /^done/);
+  assert.ok(as.seen.slice(before).every(({ authorization }) => authorization !== `Bearer ${accessToken}`));
+});
+
+test('tokens that others could have changed or read are not used', async (t) => {
+  const as = await signedIn(t);
+  for (const mode of process.getuid() === 0 ? [0o666] : [0o666, 0o644]) { // root may let others read
+    chmodSync(FILE, mode);
+    const wire = await connect(as);
+    assert.match(await call(wire), /401/);
+    assert.match(wire.stderr, /used without a token: .*chmod/);
+  }
+  chmodSync(FILE, 0o600);
+  assert.match(await call(await connect(as)), /^done/);
+});

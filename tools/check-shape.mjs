@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 104940,
-  'lines in src/mcp': 36837,
+  'lines in src': 104941,
+  'lines in src/mcp': 36838,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73838,
+  'lines in tests and node/test': 73870,
   'files in src': 368,
   'headers in src': 70,
   'C files under 60 lines': 6,

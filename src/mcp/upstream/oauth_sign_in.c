@@ -218,16 +218,17 @@ static const char *find_auth(const sign_in *s, bool has_secret)
 static gbx_status take_client(sign_in *s, gbx_error *err)
 {
     json_t *made = is_answered(s) ? gbx_oauth_object(s->exchange) : NULL;
+    long answer = s->exchange != NULL ? s->exchange->status : 0;
     const char *id = gbx_oauth_text(made, "client_id");
     const char *secret = gbx_oauth_text(made, "client_secret");
     const char *auth = gbx_oauth_text(made, "token_endpoint_auth_method");
     gbx_status status = GBX_OK;
 
-    if (*id == '\0' || (s->exchange->status != 200 && s->exchange->status != 201)) {
+    if (*id == '\0' || (answer != 200 && answer != 201)) {
         status = gbx_fail(err, GBX_E_DATA,
                           "the authorization server does not register this program: "
                           "HTTP status %ld. Register it there, and give \"clientId\"",
-                          s->exchange != NULL ? s->exchange->status : 0);
+                          answer);
     } else {
         keep(s, "clientId", id);
         keep(s, "clientSecret", secret);

@@ -4,8 +4,10 @@
 #include "worker/attack_table.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "worker/worker.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -15,7 +17,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
+#define WAIT_MS  120000
+#define PAUSE_MS 20
 
 static const gbx_attack_info infos[] = {
 #define XX(id, topic, name, layers, note, run) {id, topic, name, layers, note},
@@ -51,17 +57,25 @@ uint32_t gbx_attack_companion(size_t layer)
     }
 }
 
+/* Another process may be attacking, and removes the victims when it has finished: wait until
+ * its listener is gone, which it closes last. */
 static int open_listener(void)
 {
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * GBX_NS_PER_MS};
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     size_t len = strlen(GBX_ATTACK_VICTIM_NAME);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int left = WAIT_MS / PAUSE_MS;
 
     memcpy(at.sun_path + 1, GBX_ATTACK_VICTIM_NAME, len);
-    if (fd >= 0 &&
-        (bind(fd, (const struct sockaddr *)&at,
-              (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) < 0 ||
-         listen(fd, 64) < 0))
+    while (fd >= 0 && bind(fd, (const struct sockaddr *)&at, size) < 0) {
+        if (errno == EADDRINUSE && left-- > 0)
+            (void)nanosleep(&pause, NULL);
+        else
+            gbx_fd_close(&fd);
+    }
+    if (fd >= 0 && listen(fd, 64) < 0)
         gbx_fd_close(&fd);
     return fd;
 }
@@ -94,11 +108,11 @@ void gbx_attack_victims_open(gbx_attack_victims *ret)
 
 void gbx_attack_victims_close(gbx_attack_victims *victims)
 {
-    gbx_fd_close(&victims->listener);
     if (victims->segment >= 0)
         (void)shmctl(victims->segment, IPC_RMID, NULL);
     victims->segment = -1;
     if (victims->queue >= 0)
         (void)syscall(SYS_mq_unlink, GBX_ATTACK_VICTIM_NAME);
     gbx_fd_close(&victims->queue);
+    gbx_fd_close(&victims->listener);
 }

@@ -82,7 +82,27 @@ typedef struct trace {
     unsigned looks[ROLES];
     uid_t became[ROLES];     /* whom each was at the last look */
     unsigned looks_at_hosts; /* at those that still had something of the host */
+    pid_t born[64];          /* processes and threads, as their parents have told */
+    pid_t early[64];         /* those that stopped before that, and wait for it */
 } trace;
+
+static bool has(const pid_t *list, pid_t pid)
+{
+    for (size_t i = 0; i < 64; i++)
+        if (list[i] == pid)
+            return true;
+    return false;
+}
+
+static void put(pid_t *list, pid_t old, pid_t pid)
+{
+    size_t i = 0;
+
+    while (i < 64 && list[i] != old)
+        i++;
+    assert_true(i < 64);
+    list[i] = pid;
+}
 
 static void kill_victim(trace *t)
 {
@@ -90,40 +110,65 @@ static void kill_victim(trace *t)
     t->killed = true;
 }
 
-/* Forks of the host and of what comes of them; threads are born too, and are none. */
-static void on_birth(trace *t, pid_t parent)
+static void step(trace *t, pid_t pid, int sig)
 {
-    unsigned long made = 0;
+    if (t->look != NULL)
+        t->look(t, pid);
+    (void)ptrace(t->look != NULL           ? PTRACE_SYSCALL
+                 : pid == t->who[TEMPLATE] ? PTRACE_DETACH
+                                           : PTRACE_CONT,
+                 pid, NULL, sig);
+}
+
+/* Forks of the host and of what comes of them; a thread is none. */
+static void on_fork(trace *t, pid_t parent, pid_t made)
+{
     role born = PROGRAM;
 
-    if (ptrace(PTRACE_GETEVENTMSG, parent, NULL, &made) < 0)
-        return;
     while (born < ROLES && t->who[born] != 0)
         born++;
     if (born == ROLES || (born != PROGRAM && parent != t->who[PROGRAM]))
         return;
-    t->who[born] = (pid_t)made;
+    t->who[born] = made;
     if ((t->when == BIRTH && born == t->victim) ||
         (t->when == WHEN_TEMPLATE_IS_BORN && born == TEMPLATE))
         kill_victim(t);
 }
 
-/* One stop of one thread; without a look, the template goes its own way. */
+static void on_birth(trace *t, pid_t parent, bool is_fork)
+{
+    unsigned long number = 0;
+    pid_t made;
+
+    if (ptrace(PTRACE_GETEVENTMSG, parent, NULL, &number) < 0)
+        return;
+    made = (pid_t)number;
+    put(t->born, 0, made);
+    if (is_fork)
+        on_fork(t, parent, made);
+    if (!has(t->early, made))
+        return;
+    put(t->early, made, 0);
+    step(t, made, 0);
+}
+
+/* One stop of one thread; without a look, the template goes its own way. The first stop of a
+ * child may come before its parent tells of it: then it is not known who it is. */
 static void on_stop(trace *t, pid_t pid, int status)
 {
     int sig = WSTOPSIG(status);
     int event = status >> 16;
 
-    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
-        on_birth(t, pid);
-    if (t->look != NULL)
-        t->look(t, pid);
+    if (pid != t->host && !has(t->born, pid)) {
+        put(t->early, 0, pid);
+        return;
+    }
+    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+        event == PTRACE_EVENT_CLONE)
+        on_birth(t, pid, event != PTRACE_EVENT_CLONE);
     if (event != 0 || sig == SIGSTOP || sig == SIGTRAP || sig == (SIGTRAP | 0x80))
         sig = 0;
-    (void)ptrace(t->look != NULL           ? PTRACE_SYSCALL
-                 : pid == t->who[TEMPLATE] ? PTRACE_DETACH
-                                           : PTRACE_CONT,
-                 pid, NULL, sig);
+    step(t, pid, sig);
 }
 
 /* Until the host has ended: its status. */

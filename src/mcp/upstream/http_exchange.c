@@ -34,6 +34,19 @@ const char *gbx_http_exchange_header(const gbx_http_exchange *e, const char *nam
                : "";
 }
 
+const char *gbx_http_exchange_challenge(const gbx_http_exchange *e)
+{
+    struct curl_header *header;
+
+    for (size_t i = 0;
+         lib_of(e)->curl_easy_header(e->easy, "www-authenticate", i, CURLH_HEADER, -1,
+                                     &header) == CURLHE_OK;
+         i++)
+        if (strcasestr(header->value, "bearer") != NULL)
+            return header->value;
+    return "";
+}
+
 /* The end of the head. An interim one (1xx) does not count, nor does a trailer: that is
  * too late to say anything of the body. */
 static void end_head(gbx_http_exchange *e)

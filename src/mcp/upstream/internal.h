@@ -457,6 +457,8 @@ void gbx_http_exchange_free(gbx_http_exchange *e);
 
 /* A header of the response, or "". Borrowed until the next one is asked for. */
 const char *gbx_http_exchange_header(const gbx_http_exchange *e, const char *name);
+/* The WWW-Authenticate field that asks for a token, or "". Borrowed in the same way. */
+const char *gbx_http_exchange_challenge(const gbx_http_exchange *e);
 
 /* A text for people, by libcurl. */
 const char *gbx_http_exchange_error(const gbx_http_exchange *e, CURLcode result);

@@ -40,6 +40,9 @@ gbx_status gbx_oauth_read(const char *url, gbx_trust trust, json_t **ret,
 gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
                            gbx_error *reterr);
 
+/* Longer texts count as missing, wherever they come from. */
+#define GBX_OAUTH_TEXT_MAX 8192
+
 /* A text of it, or "". */
 const char *gbx_oauth_text(const json_t *object, const char *name);
 

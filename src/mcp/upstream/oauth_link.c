@@ -50,7 +50,7 @@ static void hide(gbx_policy *policy, const char *name, const char *value)
     gbx_error err = {0};
     gbx_secret *secret;
 
-    if (entry.value_len >= GBX_SECRET_MIN)
+    if (entry.value_len >= GBX_SECRET_MIN && entry.value_len <= GBX_SECRET_MAX)
         (void)gbx_need(
             gbx_grant_secret(policy, &entry, &secret, &err) == GBX_OK ? policy : NULL);
 }
@@ -64,7 +64,6 @@ static void hide_all(gbx_oauth *o, const json_t *before)
     o->hidden = gbx_need(gbx_policy_new());
     hide(o->hidden, "accessToken", gbx_oauth_text(o->kept, "accessToken"));
     hide(o->hidden, "refreshToken", gbx_oauth_text(o->kept, "refreshToken"));
-    hide(o->hidden, "clientSecret", gbx_oauth_text(o->kept, "clientSecret"));
     hide(o->hidden, "oldAccessToken", gbx_oauth_text(before, "accessToken"));
     hide(o->hidden, "oldRefreshToken", gbx_oauth_text(before, "refreshToken"));
     (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
@@ -176,7 +175,7 @@ static void ask(gbx_oauth *o)
     static const gbx_http_exchange_hooks hooks = {.done = on_answer};
     const gbx_libcurl *lib = &o->options.web->lib;
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf form = {.ceiling = GBX_KIB(64), .is_secret = true};
+    gbx_buf form = {.ceiling = GBX_MIB(1), .is_secret = true};
 
     gbx_oauth_put(lib, &form, "grant_type", "refresh_token");
     gbx_oauth_put(lib, &form, "refresh_token", gbx_oauth_text(o->kept, "refreshToken"));
@@ -322,12 +321,13 @@ static void keep_wanted(const gbx_oauth *o, const char *scope)
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
                         const gbx_http_exchange *e, const gbx_policy *secrets)
 {
-    const char *challenge = gbx_http_exchange_header(e, "www-authenticate");
+    const char *challenge = gbx_http_exchange_challenge(e);
+    bool wants_token = *challenge != '\0';
     GBX_CLEANUP(gbx_free) char *scope = gbx_oauth_challenge(challenge, "scope");
     char *why = gbx_http_status_text(e, secrets);
     char *with_advice = NULL;
 
-    if (strncasecmp(challenge, "bearer", 6) != 0 || has_own_field(server))
+    if (!wants_token || has_own_field(server))
         return why;
     if (e->status == 403 && scope != NULL && oauth != NULL)
         keep_wanted(oauth, scope);

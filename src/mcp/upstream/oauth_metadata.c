@@ -18,6 +18,9 @@
 
 #define WELL_KNOWN "/.well-known/"
 
+/* Of a parameter of a challenge. */
+#define CHALLENGE_MAX 2048
+
 /* ---- URLs ------------------------------------------------------------------------- */
 
 typedef struct url_parts {
@@ -128,20 +131,18 @@ static char *well_known(const url_parts *url, const char *name, bool is_behind)
 char *gbx_oauth_challenge(const char *challenge, const char *name)
 {
     size_t len = strlen(name);
-    const char *at = challenge;
+    size_t end;
+    const char *at = strcasestr(challenge, "bearer");
 
-    if (strncasecmp(challenge, "bearer", 6) != 0)
-        return NULL;
-    while ((at = strcasestr(at, name)) != NULL) {
+    while (at != NULL && (at = strcasestr(at + 1, name)) != NULL) {
         const char *value = at + len;
 
-        if (strchr(" ,\t", at[-1]) == NULL || *value != '=') {
-            at++;
+        if (strchr(" ,\t", at[-1]) == NULL || *value != '=')
             continue;
-        }
         if (*++value == '"')
             value++;
-        return gbx_need(strndup(value, strcspn(value, value[-1] == '"' ? "\"" : " ,")));
+        end = strcspn(value, value[-1] == '"' ? "\"" : " ,");
+        return end <= CHALLENGE_MAX ? gbx_need(strndup(value, end)) : NULL;
     }
     return NULL;
 }

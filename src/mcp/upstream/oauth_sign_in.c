@@ -152,8 +152,7 @@ static gbx_status knock(sign_in *s, char **ret, gbx_error *err)
                                   ? gbx_http_exchange_error(s->exchange, s->result)
                                   : "its URL is wrong");
         else if (s->exchange->status == 401)
-            *ret = gbx_need(
-                strdup(gbx_http_exchange_header(s->exchange, "www-authenticate")));
+            *ret = gbx_need(strdup(gbx_http_exchange_challenge(s->exchange)));
         end_exchange(s);
     }
     return status;
@@ -419,7 +418,7 @@ static char *print_url(const sign_in *s)
     const char *endpoint =
         gbx_oauth_text(s->metadata.endpoints, "authorization_endpoint");
     uint8_t hash[GBX_SHA256_SIZE];
-    gbx_buf form = {.ceiling = GBX_KIB(64)};
+    gbx_buf form = {.ceiling = GBX_MIB(1)}; /* four texts of them, percent-encoded */
     GBX_CLEANUP(gbx_free) char *query = NULL;
     char *url = NULL;
 
@@ -490,7 +489,7 @@ static gbx_status exchange_code(sign_in *s, const char *brought, gbx_error *err)
 {
     const gbx_libcurl *lib = &s->web->lib;
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf form = {.ceiling = GBX_KIB(64), .is_secret = true};
+    gbx_buf form = {.ceiling = GBX_MIB(1), .is_secret = true};
     gbx_status status;
 
     gbx_oauth_put(lib, &form, "grant_type", "authorization_code");

@@ -104,5 +104,5 @@ const char *gbx_oauth_text(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
 
-    return text != NULL ? text : "";
+    return text != NULL && strlen(text) <= GBX_OAUTH_TEXT_MAX ? text : "";
 }

@@ -32,9 +32,9 @@ void gbx_oauth_put(const gbx_libcurl *lib, gbx_buf *form, const char *name,
 static void add_basic(gbx_http_headers *headers, const char *id, const char *secret)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf pair = {.ceiling = GBX_KIB(32), .is_secret = true};
+    gbx_buf pair = {.ceiling = GBX_KIB(64), .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf field = {.ceiling = GBX_KIB(64), .is_secret = true};
+    gbx_buf field = {.ceiling = GBX_KIB(128), .is_secret = true};
     char *coded_id = gbx_need(headers->lib->curl_easy_escape(NULL, id, 0));
     char *coded_secret = gbx_need(headers->lib->curl_easy_escape(NULL, secret, 0));
 

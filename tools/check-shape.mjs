@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 104973,
-  'lines in src/mcp': 36856,
+  'lines in src': 105235,
+  'lines in src/mcp': 37111,
   'lines in src/mcp/code': 8827,
   'lines in src/mcp/data': 3759,
-  'lines in tests and node/test': 73917,
+  'lines in tests and node/test': 74039,
   'files in src': 368,
   'headers in src': 70,
   'C files under 60 lines': 6,

@@ -57,13 +57,22 @@ static void start_browser(const char *url)
     char program[] = "xdg-open";
     char *argv[] = {program, strdupa(url), NULL};
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
     pid_t pid;
 
     (void)signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
     (void)posix_spawn_file_actions_init(&actions);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         (void)posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-    (void)posix_spawnp(&pid, program, &actions, NULL, argv, environ);
+    (void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    (void)posix_spawnattr_init(&attributes);
+    (void)sigemptyset(&defaults);
+    (void)sigaddset(&defaults, SIGPIPE);
+    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    (void)posix_spawnp(&pid, program, &actions, &attributes, argv, environ);
+    (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
 }
 
@@ -136,11 +145,9 @@ static gbx_status sign_in(login *l, gbx_error *err)
 
 static gbx_status sign_out(login *l, gbx_error *err)
 {
-    GBX_CLEANUP(gbx_fd_close) int lock = -1;
-    gbx_status status = gbx_oauth_lock(GBX_FILE_LOCK_MS, &lock, err);
+    gbx_status status =
+        gbx_oauth_write(l->server->url, l->trust, NULL, GBX_OAUTH_REMOVE, err);
 
-    if (status == GBX_OK)
-        status = gbx_oauth_write(l->server->url, l->trust, NULL, err);
     if (status == GBX_OK)
         gbx_term_print(&l->err, "the tokens of '%s' are removed\n", l->server->name);
     return status;

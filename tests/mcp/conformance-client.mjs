@@ -11,7 +11,9 @@ const { MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT: context = '
 const given = JSON.parse(context);
 const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
 const config = join(folder, 'mcp.json');
-const oauth = { ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret }),
+/* What a person would have read where they registered this client. */
+const issuer = async (url) => (await (await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url))).json()).authorization_servers[0];
+const oauth = { ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret, issuer: await issuer(process.argv.at(-1)) }),
   ...(scenario === 'auth/basic-cimd' && { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' }) };
 writeFileSync(config, JSON.stringify({ mcpServers: { up: { type: 'http', url: process.argv.at(-1), glovebox: { oauth } } },
   glovebox: { rules: [{ action: 'allow' }] } }));

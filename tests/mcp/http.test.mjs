@@ -137,6 +137,7 @@ const RAW = { // what is sent: the status, and what the body has
   'two Hosts': [request({ fields: ['Host: localhost'] }), 400],
   'a doubled session': [request({ fields: ['Mcp-Session-Id: a', 'Mcp-Session-Id: b'] }), 400],
   'an unknown expectation': [request({ fields: ['Expect: a miracle'] }), 417],
+  'an expectation of HTTP/1.0': [request({ line: 'POST /mcp HTTP/1.0', fields: ['Expect: 100-continue'] }), 400, /Mcp-Session-Id/],
   'not JSON': [request({ body: '{' }), 400, /-32700/],
   'no body': [request({ body: '' }), 400, /-32700/],
   'a number': [request({ body: '1' }), 400, /-32600/],
@@ -595,8 +596,13 @@ test("a socket file is its owner's, is replaced where nobody listens, and goes w
   await first.exited;
   const second = await begin();
   assert.equal(await knock(path), 200);
+  rmSync(path);
+  const third = await begin();
   second.child.kill('SIGTERM');
   assert.deepEqual(await second.exited, { code: 0, signal: null });
+  assert.equal(await knock(path), 200); // the file was another server's
+  third.child.kill('SIGTERM');
+  assert.deepEqual(await third.exited, { code: 0, signal: null });
   assert.equal(existsSync(path), false);
 });
 

@@ -17,10 +17,10 @@ const reply = (response, status, value, headers = {}) => {
  * server (RFC 9728), metadata (RFC 8414), client, back (the query of the browser's way back),
  * token, refusal (the 401's field).
  */
-export async function issue(t, change = {}) {
+export async function issue(t, change = {}, host = '127.0.0.1') {
   const seen = []; // every request: its path, query or form, and fields
   const clients = new Map(), codes = new Map(), tokens = new Map(), refreshes = new Map();
-  const as = { seen, clients, tokens, refreshes, seconds: 3600 };
+  const as = { seen, clients, tokens, refreshes, seconds: 3600 }; // say: answers calls; hangs: renews nothing
   const altered = (what, value) => (change[what] ? change[what](value, as) : value);
   const grant = (scope, resource) => {
     const access = `access-${random()}`, refresh = `refresh-${random()}`;
@@ -48,6 +48,7 @@ export async function issue(t, change = {}) {
       response.writeHead(302, { location: `${query.get('redirect_uri')}?${back}` }).end();
     },
     '/as/token': ({ body }, response) => {
+      if (as.hangs) return;
       const form = new URLSearchParams(body);
       const asked = codes.get(form.get('code'));
       codes.delete(form.get('code'));
@@ -69,6 +70,7 @@ export async function issue(t, change = {}) {
         json(response, 200, { id: message.id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'up', version: '1' } } });
       else if (message.id === undefined) reply(response, 202);
       else if (message.method === 'tools/list') json(response, 200, { id: message.id, result: { tools: TOOLS } });
+      else if (as.say) as.say(message.id, response);
       else if (message.params.name === 'admin' && !token.scope.includes('admin'))
         reply(response, 403, undefined, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="admin"' });
       else json(response, 200, done(message.id, `done with ${request.headers.authorization}`));
@@ -79,13 +81,14 @@ export async function issue(t, change = {}) {
     let body = '';
     for await (const part of request) body += part;
     const { pathname, searchParams: query } = new URL(request.url, 'http://any');
-    seen.push({ path: pathname, query, body, authorization: request.headers.authorization });
+    seen.push({ path: pathname, method: request.method, query, body, authorization: request.headers.authorization });
     const token = tokens.get(/^Bearer (.*)/.exec(request.headers.authorization ?? '')?.[1]);
     const route = ROUTES[pathname];
     if (route) route({ body, query, token }, response, request);
     else reply(response, 404);
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise((resolve) => { server.listen(0, host, resolve); });
+  as.server = server;
   as.url = `http://127.0.0.1:${server.address().port}`;
   as.count = (path) => seen.filter((each) => each.path === path).length;
   t.after(() => { server.closeAllConnections(); server.close(); });

@@ -8,7 +8,9 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { allow, env, folder, open, put } from './box.mjs';
 import { issue } from './issuer.mjs';
+import { until } from './processes.mjs';
 import { login } from './sign-in.mjs';
+import { done, json } from './web.mjs';
 
 const FILE = join(folder, '.local/state/glovebox/oauth/tokens.json');
 const kept = (as) => JSON.parse(readFileSync(FILE, 'utf8'))[`${as.url}/mcp`];
@@ -53,6 +55,10 @@ const WRONG = { // what is wrong: what the sign-in says
   'the server has another host': [{ server: (value) => ({ ...value, resource: value.resource.replace('127.0.0.1', 'localhost') }) }, /another server/],
   'the server has another port': [{ server: (value) => ({ ...value, resource: value.resource.replace(/:\d+/, ':1') }) }, /another server/],
   'the server is a neighbour': [{ server: (value) => ({ ...value, resource: `${value.resource}-2` }) }, /another server/],
+  'the server has another query': [{ server: (value) => ({ ...value, resource: `${value.resource}?tenant=other` }) }, /another server/],
+  'the server has a fragment': [{ server: (value) => ({ ...value, resource: `${value.resource}#` }) }, /another server/],
+  'the server is written in another way': [{ server: (value) => ({ ...value, resource: value.resource.replace('/mcp', '/x/../mcp') }) }, /another server/],
+  'the host is written in another way': [{ server: (value) => ({ ...value, resource: value.resource.replace('127.0.0.1', '0x7f.1') }) }, /another server/],
   'no authorization server': [{ server: (value) => ({ ...value, authorization_servers: [] }) }, /names no authorization server/],
   'an authorization server without TLS': [{ server: (value) => ({ ...value, authorization_servers: ['http://other.example'] }) }, /no https URL/],
   'another issuer': [{ metadata: (value) => ({ ...value, issuer: other }) }, /calls itself/],
@@ -69,7 +75,7 @@ const WRONG = { // what is wrong: what the sign-in says
   'a code of nobody': [{ back: (query) => { query.delete('iss'); return query; } }, /another authorization server/],
   'a refusal': [{ back: (query, as) => new URLSearchParams({ error: 'access_denied', state: query.get('state'), iss: `${as.url}/as` }) }, /refuses: access_denied/],
   'no code': [{ back: (query) => { query.delete('code'); return query; } }, /no code/],
-  'another code': [{ back: (query) => { query.set('code', 'x'); return query; } }, /invalid_grant: used or unknown/],
+  'another code': [{ back: (query) => { query.set('code', 'x'); return query; } }, /refuses: invalid_grant/],
   'a token of another type': [{ token: (value) => ({ ...value, token_type: 'DPoP' }) }, /Bearer/],
   'a token with a line end': [{ token: (value) => ({ ...value, access_token: 'aaaaaaaa\r\nX: y' }) }, /visible/],
   'a token that is too long': [{ token: (value) => ({ ...value, access_token: 'a'.repeat(9000) }) }, /visible/],
@@ -114,9 +120,13 @@ test('a browser on another machine: the person pastes the address at which it en
   assert.ok(kept(as).accessToken);
 });
 
-test('a client that is registered already signs in with its id and secret', async (t) => {
+test('a client that is registered already signs in with its id and secret, which no other issuer gets', async (t) => {
   const as = await issue(t, { metadata: (value) => ({ ...value, token_endpoint_auth_methods_supported: ['client_secret_basic'] }) });
-  const { code, stderr } = await signIn(as, {}, { oauth: { clientId: 'known', clientSecret: 'very secret%' } });
+  const oauth = { clientId: 'known', clientSecret: 'very secret%' };
+  assert.match((await signIn(as, {}, { oauth })).stderr, /needs "issuer"/);
+  assert.match((await signIn(as, {}, { oauth: { ...oauth, issuer: other } })).stderr, /not the "issuer"/);
+  assert.deepEqual([as.count('/as/authorize'), as.count('/as/token')], [0, 0]);
+  const { code, stderr } = await signIn(as, {}, { oauth: { ...oauth, issuer: `${as.url}/as` } });
   assert.equal(code, 0, stderr);
   assert.equal(as.count('/as/register'), 0);
   assert.equal(as.seen.find(({ path }) => path === '/as/token').authorization, `Basic ${btoa('known:very%20secret%25')}`);
@@ -149,6 +159,107 @@ test('where nothing can be renewed, a person is told what to do', async (t) => {
   assert.match(await call(wire), /^done/);
   const nobody = await issue(t);
   assert.match(await call(await connect(nobody)), /401.*sign in: glovebox mcp login up/);
+});
+
+/** What a server that has the token says in other places than an answer. */
+const ECHOES = {
+  'the words of an error': (token) => [500, { 'content-type': 'text/plain' }, `bad ${token}`],
+  'a redirect': (token) => [302, { location: `/x?${token}` }, ''],
+  'a type': (token) => [200, { 'content-type': `text/${token}` }, 'x'],
+  'a coding': (token) => [200, { 'content-type': 'application/json', 'content-encoding': token }, 'x'],
+  'escapes': (token) => [200, { 'content-type': 'application/json' }, token.replace('-', '\\u002d')],
+  'a long answer': (token) => [200, { 'content-type': 'application/json' }, `${token.replace('-', '\\u002d')}${'y'.repeat(2e6)}`],
+};
+
+test('no text of a server has its token', async (t) => {
+  for (const [what, say] of Object.entries(ECHOES)) {
+    const as = await signedIn(t);
+    const wire = await connect(as);
+    await call(wire);
+    const { accessToken } = kept(as);
+    as.say = (id, response) => {
+      const [status, headers, text] = say(accessToken);
+      response.writeHead(status, headers);
+      response.end(headers['content-type'] === 'application/json' && !headers['content-encoding']
+        ? `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"${text}"}]}}` : text);
+    };
+    const said = await call(wire);
+    assert.ok(!`${said}${JSON.stringify(wire.told)}${wire.stderr}`.includes(accessToken.slice(10)), what);
+  }
+});
+
+test('a token of one letter, in a long answer, costs its server alone', async (t) => {
+  const as = await signedIn(t, { token: (value, { tokens }) => {
+    tokens.set('xxxxxxxx', tokens.get(value.access_token));
+    return { ...value, access_token: 'xxxxxxxx' };
+  } });
+  const wire = await connect(as);
+  as.say = (id, response) => json(response, 200, done(id, 'x'.repeat(2e6)));
+  await call(wire);
+  assert.doesNotMatch(await call(wire), /xxxxxxxx/);
+});
+
+test('a token endpoint that never answers keeps nobody else waiting', async (t) => {
+  const [hung, good] = [await signedIn(t, {}, { seconds: 20 }), await signedIn(t, {}, { seconds: 20 })];
+  hung.hangs = true;
+  const stuck = call(await connect(hung));
+  await until(() => hung.count('/as/token') === 2);
+  assert.match(await call(await connect(good)), /^done/);
+  assert.equal((await signIn(await issue(t))).code, 0);
+  hung.server.closeAllConnections();
+  await stuck;
+});
+
+test('a renewal does not undo a sign-out, and keeps the scope that was asked for', async (t) => {
+  const as = await signedIn(t);
+  const wire = await connect(as);
+  await call(wire, 'admin');
+  as.tokens.clear();
+  await call(wire);
+  assert.equal(kept(as).wantedScope, 'admin');
+  await command('logout', 'up', '--config', configOf(as));
+  as.tokens.clear();
+  assert.match(await call(wire), /401/);
+  assert.equal(kept(as), undefined);
+});
+
+test('a call is made again once, and not if it was answered', async (t) => {
+  const as = await signedIn(t);
+  const wire = await connect(as);
+  await call(wire);
+  let count = 0;
+  as.say = (id, response) => { count++; response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(); };
+  assert.match(await call(wire), /401/);
+  assert.equal(count, 2);
+});
+
+test('a stream waits for a new token, too', async (t) => {
+  const as = await signedIn(t, {}, { seconds: 20 });
+  const wire = await connect(as, { type: 'sse' });
+  assert.match(await call(wire), /405/); // it has none; but it was asked with the new token
+  assert.deepEqual(as.seen.filter(({ path, method }) => path === '/mcp' && method === 'GET').map(({ authorization }) => authorization),
+    [`Bearer ${kept(as).accessToken}`]);
+});
+
+test('another user of this machine cannot bring a code', async (t) => {
+  if (process.getuid() !== 0) return t.skip('only root can be another user');
+  const as = await issue(t);
+  let status;
+  const { code } = await signIn(as, { browse: async (url) => {
+    const { headers } = await fetch(url, { redirect: 'manual' });
+    status = (await promisify(execFile)('setpriv', ['--reuid', '65534', '--clear-groups', process.execPath, '-e',
+      `fetch(${JSON.stringify(headers.get('location'))}).then((response) => console.log(response.status))`])).stdout.trim();
+    return fetch(headers.get('location'));
+  } });
+  assert.deepEqual([status, code], ['403', 0]);
+});
+
+test('a server whose URL everybody on the way can read gets no sign-in', async (t) => {
+  const as = await issue(t, {}, '0.0.0.0'); // not an address of loopback, but here it leads there
+  const config = put('plain.json', allow({ up: { type: 'http', url: as.url.replace('127.0.0.1', '0.0.0.0') + '/mcp' } }));
+  const { code, stderr } = await login(config, { env });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /everybody on the way/);
 });
 
 test('a tool that wants a further scope gets it by the next sign-in', async (t) => {

@@ -107,6 +107,7 @@ typedef struct gbx_mcp_variable {
 typedef struct gbx_mcp_oauth_config {
     char *client_id; /* if it was registered there */
     char *client_secret;
+    char *issuer;     /* which made them, and alone gets them */
     char *client_url; /* of a document about it */
 } gbx_mcp_oauth_config;
 

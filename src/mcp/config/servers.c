@@ -69,6 +69,7 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->hidden);
     free(server->oauth.client_id);
     wipe_text(server->oauth.client_secret);
+    free(server->oauth.issuer);
     free(server->oauth.client_url);
     free(server->description);
     free(server->fault);
@@ -476,6 +477,7 @@ static gbx_status read_client_text(gbx_json_reader *r, gbx_view value, void *tar
     return read_text(r, value,
                      strcmp(name, "clientId") == 0       ? &oauth->client_id
                      : strcmp(name, "clientSecret") == 0 ? &oauth->client_secret
+                     : strcmp(name, "issuer") == 0       ? &oauth->issuer
                                                          : &oauth->client_url);
 }
 
@@ -484,11 +486,17 @@ static gbx_status read_oauth(gbx_json_reader *r, gbx_view value, void *target)
     static const gbx_json_key keys[] = {
         {.name = "clientId", .read = read_client_text},
         {.name = "clientSecret", .read = read_client_text},
+        {.name = "issuer", .read = read_client_text},
         {.name = "clientMetadataUrl", .read = read_client_text},
     };
-    gbx_mcp_upstream_config *server = target;
+    gbx_mcp_oauth_config *oauth = &((gbx_mcp_upstream_config *)target)->oauth;
+    gbx_status status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), oauth);
 
-    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &server->oauth);
+    if (status == GBX_OK && oauth->client_secret != NULL && oauth->issuer == NULL)
+        return gbx_json_refuse(r,
+                               "\"clientSecret\" needs \"issuer\", the authorization "
+                               "server that may have it");
+    return status;
 }
 
 static gbx_status read_description(gbx_json_reader *r, gbx_view value, void *target)

@@ -28,6 +28,7 @@
 #include <netinet/in.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* ---- front.c --------------------------------------------------------------- */
@@ -79,6 +80,7 @@ typedef struct gbx_http_listeners {
     gbx_http_listener items[GBX_HTTP_LISTENERS_MAX];
     size_t count;
     const char *file; /* made by us, or NULL */
+    struct stat made;
 } gbx_http_listeners;
 
 /* Do the options name addresses that we may serve? GBX_E_USAGE. */
@@ -210,6 +212,8 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 void gbx_http_end(gbx_http_connection *c);
 /* Bytes that wait for the client to read. */
 size_t gbx_http_unread(const gbx_http_connection *c);
+/* Its socket, for a look. */
+int gbx_http_descriptor(const gbx_http_connection *c);
 /* Where it came in. */
 const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c);
 

@@ -158,10 +158,12 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
     gbx_http_connection *c = arg;
 
     c->is_half = (what & BEV_EVENT_EOF) != 0;
-    if (c->phase == FLUSHING && c->is_half)
+    if (c->phase == FLUSHING && c->is_half) {
+        c->is_last = true;
         (void)bufferevent_disable(bev, EV_READ);
-    else
+    } else {
         close_connection(c);
+    }
 }
 
 /* ---- the request --------------------------------------------------------------- */
@@ -232,7 +234,7 @@ static void await_body(gbx_http_connection *c)
     const char *expect = gbx_http_field_of(&c->request, "expect");
 
     gbx_mcp_timer_set(&c->deadline, BODY_MS);
-    if (expect == NULL)
+    if (expect == NULL || c->request.is_1_0) /* which knows no such answer */
         return;
     if (strcasecmp(expect, "100-continue") != 0)
         gbx_http_reply(c, 417, NULL, NULL, NULL, 0);
@@ -560,6 +562,11 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
 void gbx_http_end(gbx_http_connection *c)
 {
     flush(c);
+}
+
+int gbx_http_descriptor(const gbx_http_connection *c)
+{
+    return bufferevent_getfd(c->bev);
 }
 
 const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c)

@@ -179,7 +179,7 @@ static gbx_status open_address(gbx_http_listeners *all, const gbx_http_options *
 /* Remove a socket at which nobody listens. */
 static void remove_stale(const gbx_socket_address *address)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct stat st;
 
     if (fd >= 0 && connect(fd, &address->some, sizeof address->un) < 0 &&
@@ -204,7 +204,8 @@ static gbx_status open_file(gbx_http_listeners *all, const gbx_http_options *o,
     (void)umask(mask);
     if (!is_bound)
         return fail_listening(err, fd, o->socket);
-    all->file = o->socket;
+    if (lstat(o->socket, &all->made) == 0)
+        all->file = o->socket;
     if (listen(fd, BACKLOG) < 0)
         return fail_listening(err, fd, o->socket);
     return add_listener(all, o, fd, err);
@@ -277,9 +278,13 @@ gbx_status gbx_http_listeners_open(gbx_http_listeners *all, const gbx_http_optio
 
 void gbx_http_listeners_close(gbx_http_listeners *all)
 {
+    struct stat now;
+
     for (size_t i = 0; i < all->count; i++)
         gbx_fd_close(&all->items[i].fd);
-    if (all->file != NULL)
+    /* Another server may have made its own in this place. */
+    if (all->file != NULL && lstat(all->file, &now) == 0 &&
+        now.st_dev == all->made.st_dev && now.st_ino == all->made.st_ino)
         (void)unlink(all->file);
     all->file = NULL;
 }

@@ -380,6 +380,22 @@ char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char 
     return copy;
 }
 
+static gbx_view copy_view(gbx_view view)
+{
+    if (view.at != NULL)
+        view.at = memcpy(gbx_need(malloc(view.len)), view.at, view.len);
+    return view;
+}
+
+static void wipe_view(gbx_view view)
+{
+    char *text = (char *)(uintptr_t)view.at; /* of copy_view() */
+
+    if (text != NULL)
+        explicit_bzero(text, view.len);
+    free(text);
+}
+
 gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message)
 {
     gbx_http_waiting *waiting = gbx_need(calloc(1, sizeof *waiting));
@@ -389,13 +405,15 @@ gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message)
     waiting->message = *message;
     waiting->message.text = waiting->text;
     waiting->message.name = waiting->name;
-    waiting->message.schema = waiting->message.args =
-        (gbx_view){0}; /* a modern server has no such wait */
+    waiting->message.schema = copy_view(message->schema);
+    waiting->message.args = copy_view(message->args);
     return waiting;
 }
 
 void gbx_http_waiting_free(gbx_http_waiting *waiting)
 {
+    wipe_view(waiting->message.schema);
+    wipe_view(waiting->message.args);
     explicit_bzero(waiting->text, waiting->message.len);
     free(waiting->text);
     free(waiting->name);

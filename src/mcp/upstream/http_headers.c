@@ -39,6 +39,14 @@ static bool gbx_http_is_token(const char *name)
     return *name != 0 && strspn(name, others) == strlen(name);
 }
 
+bool gbx_http_is_visible(const char *text)
+{
+    for (; *text != 0; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
     char *line = NULL;

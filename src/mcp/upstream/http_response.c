@@ -107,17 +107,26 @@ gbx_unanswered gbx_http_meaning(long status)
 }
 
 /* Append the server's text as one line, as much of it as fits. */
-static void put_words(const gbx_policy *secrets, const char *text, size_t len,
+static void put_words(const gbx_link_secrets *secrets, const char *text, size_t len,
                       gbx_buf *to)
 {
+    const gbx_policy *tokens = secrets->tokens != NULL ? *secrets->tokens : NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = 5 * LOOKED_AT_MAX};
     char words[WORDS_MAX + 1];
-    char *copy = gbx_need(strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX));
+    gbx_span span = {(const uint8_t *)text, strnlen(text, len)};
 
-    for (char *c = copy; *c != 0; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    gbx_redact_copy(secrets, copy, words, sizeof words);
-    free(copy);
+    if (span.len > LOOKED_AT_MAX)
+        span.len = LOOKED_AT_MAX;
+    if (tokens != NULL)
+        (void)gbx_secrets_append_clean(tokens, GBX_SECRET_LINE, span, &clean);
+    else
+        (void)gbx_buf_append(&clean, span.data, span.len);
+    for (size_t i = 0; i < clean.len; i++)
+        if (clean.data[i] < ' ')
+            clean.data[i] = ' ';
+    (void)gbx_buf_append(&clean, "", 1);
+    gbx_redact_copy(secrets->configured, clean.failed ? "" : (const char *)clean.data,
+                    words, sizeof words);
     (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
 }
 
@@ -132,7 +141,7 @@ static bool has_words(const gbx_http_exchange *e)
                                   : is_type(e, "text/plain") || is_type(e, "json");
 }
 
-char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets)
+char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_link_secrets *secrets)
 {
     const char *location = gbx_http_exchange_header(e, "location");
     gbx_buf to = {.ceiling = GBX_KIB(4)};
@@ -149,7 +158,7 @@ char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets
     return gbx_need(gbx_buf_take_string(&to, NULL));
 }
 
-char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets)
+char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_link_secrets *secrets)
 {
     const char *encoding = encoding_of(e);
     gbx_buf to = {.ceiling = GBX_KIB(4)};

@@ -363,6 +363,9 @@ typedef struct gbx_sse_event {
 void gbx_sse_init(gbx_sse *sse, size_t event_max);
 void gbx_sse_cleanup(gbx_sse *sse);
 
+/* The pause before its rest is asked for, as the server wants it or longer. */
+uint32_t gbx_sse_delay_ms(const gbx_sse *sse);
+
 /* How many bytes were not examined yet. */
 size_t gbx_sse_ahead(const gbx_sse *sse);
 
@@ -416,6 +419,7 @@ typedef struct gbx_http_exchange_options {
     bool is_call;        /* it is never resent, whatever becomes of the connection */
     bool is_first_try;   /* for the owner: the call was not made before */
     bool is_last_try;    /* for the owner: not made again once it was answered */
+    bool is_resent;      /* for the owner: with a renewed token */
     int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
     uint32_t delay_ms;   /* before it is sent */
@@ -487,8 +491,7 @@ void gbx_http_client_say_farewell(gbx_http_exchange_options *options);
 char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char *text,
                        size_t len);
 
-/* A copy of a message that waits to be sent, without the views; wiped when it is
- * freed. */
+/* A copy of a message that waits to be sent; wiped when it is freed. */
 typedef struct gbx_http_waiting {
     TAILQ_ENTRY(gbx_http_waiting) entry;
     gbx_link_message message;
@@ -507,6 +510,9 @@ typedef struct gbx_http_headers {
     const gbx_libcurl *lib;
     struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
 } gbx_http_headers;
+
+/* Has it no control character and no blank? */
+bool gbx_http_is_visible(const char *text);
 
 /* value may be NULL: then libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
@@ -559,10 +565,16 @@ bool gbx_http_has_no_stream(const gbx_http_exchange *stream);
 /* What an error status says of the request. */
 gbx_unanswered gbx_http_meaning(long status);
 
+/* What is removed from a server's words. Each may be NULL. */
+typedef struct gbx_link_secrets {
+    const gbx_policy *configured;
+    gbx_policy *const *tokens; /* they change */
+} gbx_link_secrets;
+
 /* For people, to be freed: the status and the server's text about it; and what it
  * answered with instead of JSON, or NULL if it is that. */
-char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets);
-char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets);
+char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_link_secrets *secrets);
+char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_link_secrets *secrets);
 
 /* ---- oauth_metadata.c ----------------------------------------------------------- */
 
@@ -607,6 +619,9 @@ gbx_http_exchange *gbx_oauth_request(gbx_http_client *web, const json_t *kept,
                                      gbx_buf *form,
                                      const gbx_http_exchange_hooks *hooks, void *user);
 
+/* Is it an error's code, such as "invalid_grant"? */
+bool gbx_oauth_is_code(const char *text);
+
 /* The JSON object of a whole response, or NULL. */
 json_t *gbx_oauth_object(const gbx_http_exchange *e);
 
@@ -640,15 +655,19 @@ void gbx_oauth_free(gbx_oauth *oauth);
 
 /* May requests be sent? Else the token is being renewed, and `renewed` is called. */
 bool gbx_oauth_is_ready(gbx_oauth *oauth);
-/* The server has refused the token. True: it is renewed, and the exchange is moved in. */
+/* The server has refused the token. True: it is being renewed, and `renewed` is called. */
+bool gbx_oauth_renew(gbx_oauth *oauth);
+/* The same for a request, which is made once more; the exchange is moved in if true. */
 bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused);
 /* Nobody waits for the answer to that request any more. */
 void gbx_oauth_forget(gbx_oauth *oauth, int64_t id);
 /* For people, to be freed: why the server refuses, and what to do. If it asks for more than the
  * token covers, that is kept for the next sign-in. */
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
-                        const gbx_http_exchange *e, const gbx_policy *secrets);
+                        const gbx_http_exchange *e, const gbx_link_secrets *secrets);
 void gbx_oauth_add_header(const gbx_oauth *oauth, gbx_http_headers *headers);
+/* Where the policy with its tokens is; NULL: there are none. */
+gbx_policy *const *gbx_oauth_hidden(const gbx_oauth *oauth);
 /* Take the tokens out of what the server says: *text and *len may change to what is in buf, which
  * is made here and to be cleaned up. */
 void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,

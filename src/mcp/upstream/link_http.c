@@ -25,8 +25,7 @@ typedef struct http {
     gbx_link link;
     gbx_link_hooks hooks;
     const gbx_mcp_upstream_config *config;
-    const gbx_policy *secrets; /* removed from what the server says; borrowed, or
-                                * NULL */
+    gbx_link_secrets secrets; /* removed from what the server says */
     gbx_http_client *web;
     gbx_oauth *oauth;                 /* NULL: nobody has signed in */
     gbx_http_exchange_list exchanges; /* requests, and other messages */
@@ -35,6 +34,7 @@ typedef struct http {
     uint32_t again_ms;                /* the pause that the server asks for; 0: none */
     unsigned stream_failures;         /* consecutive failures to open it */
     bool was_stream_tried;
+    bool is_stream_due; /* it waits for a token */
     bool is_modern;
     char version[64];  /* of the protocol, agreed upon or to be asked for */
     char *session;     /* NULL: none was given */
@@ -162,6 +162,9 @@ static bool open_stream(http *h)
         h->is_modern = false;
         h->version[0] = 0;
     }
+    h->is_stream_due = !gbx_oauth_is_ready(h->oauth);
+    if (h->is_stream_due)
+        return true;
     h->stream = get(h, NULL, &(gbx_http_exchange_options){.hooks = &stream_hooks});
     return h->stream != NULL;
 }
@@ -220,9 +223,8 @@ static bool send_later(http *h, const gbx_link_message *message)
 }
 
 /* Send all that may go, in order; drop what cannot be sent. */
-static void send_waiting(void *user)
+static void send_waiting(http *h)
 {
-    http *h = user;
     gbx_http_waiting *next;
 
     for (gbx_http_waiting *w = TAILQ_FIRST(&h->later); w != NULL; w = next) {
@@ -401,7 +403,7 @@ static void take_refusal(void *user, gbx_http_exchange *exchange)
     } else if (gbx_http_is_error(exchange)) {
         take_body(h, exchange);
     } else {
-        why = gbx_oauth_refusal(h->oauth, h->config, exchange, h->secrets);
+        why = gbx_oauth_refusal(h->oauth, h->config, exchange, &h->secrets);
         unanswered(h, exchange, GBX_UPSTREAM_REFUSED, why,
                    gbx_http_meaning(exchange->status));
     }
@@ -412,15 +414,6 @@ static void take_refusal(void *user, gbx_http_exchange *exchange)
  * A legacy server may close the stream of a request before its answer. A GET that names
  * the last received event gets the rest.
  */
-
-static uint32_t delay_of(const gbx_sse *sse)
-{
-    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
-    uint32_t ms =
-        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
-
-    return ms > least_ms ? ms : least_ms;
-}
 
 static bool may_have_rest(const http *h, const gbx_http_exchange *ended)
 {
@@ -436,7 +429,7 @@ static bool resume(http *h, const gbx_http_exchange *ended)
 {
     const gbx_sse *sse = &ended->sse;
     gbx_http_exchange_options options = {.id = ended->options.id,
-                                         .delay_ms = delay_of(sse),
+                                         .delay_ms = gbx_sse_delay_ms(sse),
                                          .hooks = &request_hooks};
     gbx_http_exchange *exchange =
         may_have_rest(h, ended) ? get(h, sse->id, &options) : NULL;
@@ -453,14 +446,6 @@ static bool resume(http *h, const gbx_http_exchange *ended)
 
 /* ---- answers ----------------------------------------------------------------- */
 
-static bool is_visible(const char *text)
-{
-    for (; *text != 0; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
-}
-
 /* Read the session id of the first answer, before its body. False: the id is too long
  * to be sent back; the request was reported as failed. */
 static bool note_session(http *h, gbx_http_exchange *exchange)
@@ -475,7 +460,7 @@ static bool note_session(http *h, gbx_http_exchange *exchange)
                    "the id of its session is longer than 8 KiB", GBX_UNANSWERED);
         return false;
     }
-    if (*session != 0 && is_visible(session))
+    if (*session != 0 && gbx_http_is_visible(session))
         h->session = gbx_need(strdup(session));
     return true;
 }
@@ -521,7 +506,7 @@ static void take_answer(http *h, gbx_http_exchange *exchange)
     if (!note_session(h, exchange) || exchange->options.id == 0 ||
         exchange->was_answered || h->is_sse)
         return;
-    type = gbx_http_other_type(exchange, h->secrets);
+    type = gbx_http_other_type(exchange, &h->secrets);
     if (type != NULL)
         unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, type, GBX_UNANSWERED);
     else if (exchange->is_stream)
@@ -552,7 +537,7 @@ static bool try_transport_before(http *h, const gbx_http_exchange *exchange)
         gbx_http_is_error(exchange) || gbx_http_is_of_version(exchange))
         return false;
     free(h->refusal);
-    h->refusal = gbx_http_status_text(exchange, h->secrets);
+    h->refusal = gbx_http_status_text(exchange, &h->secrets);
     h->is_sse = true;
     waiting = gbx_http_waiting_new(&first);
     TAILQ_INSERT_HEAD(&h->later, waiting, entry);
@@ -593,6 +578,15 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 
 static const gbx_http_exchange_hooks request_hooks = {on_head, on_event, on_done};
 
+static void on_renewed(void *user)
+{
+    http *h = user;
+
+    if (h->is_stream_due && h->stream == NULL)
+        (void)open_stream(h);
+    send_waiting(h);
+}
+
 static void on_resent(void *user, gbx_http_exchange *exchange)
 {
     http *h = user;
@@ -628,7 +622,7 @@ static void lose_stream(http *h, const gbx_http_exchange *stream, CURLcode resul
 {
     bool is_refused = result == CURLE_OK && stream->status != 200 &&
                       gbx_http_meaning(stream->status) == GBX_UNANSWERED_LASTING;
-    GBX_CLEANUP(gbx_free) char *words = gbx_http_status_text(stream, h->secrets);
+    GBX_CLEANUP(gbx_free) char *words = gbx_http_status_text(stream, &h->secrets);
     char why[2048];
 
     if (result != CURLE_OK)
@@ -672,7 +666,9 @@ static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode res
     http *h = user;
 
     h->stream = NULL;
-    if (h->is_sse) {
+    if (exchange->status == 401 && gbx_oauth_renew(h->oauth)) {
+        h->is_stream_due = true;
+    } else if (h->is_sse) {
         lose_stream(h, exchange, result);
     } else if (!gbx_http_has_no_stream(exchange)) {
         if (exchange->sse.retry_ms != 0)
@@ -775,7 +771,6 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->link.ops = &ops;
     h->hooks = options->hooks;
     h->config = options->config;
-    h->secrets = yard->secrets;
     h->web = yard->web;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
@@ -783,9 +778,10 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                                                   .server = h->config,
                                                   .trust = yard->trust,
                                                   .user = h,
-                                                  .renewed = send_waiting,
+                                                  .renewed = on_renewed,
                                                   .resent = on_resent,
                                                   .refused = take_refusal});
+    h->secrets = (gbx_link_secrets){yard->secrets, gbx_oauth_hidden(h->oauth)};
     TAILQ_INIT(&h->later);
     (void)snprintf(h->version, sizeof h->version, GBX_MCP_MODERN);
     gbx_mcp_timer_init(&h->again, options->loop, on_again, h);

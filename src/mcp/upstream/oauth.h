@@ -29,16 +29,23 @@
  * user's alone.
  */
 
-/* Lock the file for a change until *ret_fd is closed. GBX_E_OS: others have it. */
-gbx_status gbx_oauth_lock(int wait_ms, int *ret_fd, gbx_error *reterr);
+/* Be the one that renews the token of that server, until *ret_fd is closed. GBX_E_OS: another
+ * process is. */
+gbx_status gbx_oauth_lock(const char *url, int *ret_fd, gbx_error *reterr);
 
 /* *ret is a reference, or NULL if nothing is kept. GBX_E_OS, GBX_E_DATA: the file is not to be
  * used. */
 gbx_status gbx_oauth_read(const char *url, gbx_trust trust, json_t **ret,
                           gbx_error *reterr);
-/* Replace what is kept; NULL removes it. The file must be locked. */
+typedef enum gbx_oauth_change {
+    GBX_OAUTH_PUT,
+    GBX_OAUTH_MERGE, /* into what is kept; if that is gone, nothing */
+    GBX_OAUTH_REMOVE,
+} gbx_oauth_change;
+
+/* Waits for others that write. */
 gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
-                           gbx_error *reterr);
+                           gbx_oauth_change how, gbx_error *reterr);
 
 /* Longer texts count as missing, wherever they come from. */
 #define GBX_OAUTH_TEXT_MAX 8192

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,13 +22,16 @@
 #define EARLY_S 30
 /* Between two attempts. */
 #define PAUSE_NS (10000 * GBX_NS_PER_MS)
-/* Longer texts are searched for the tokens as they are, and not in their other forms. */
-#define SEARCHED_MAX GBX_MIB(1)
+/* Tokens of before that are hidden. */
+#define PAST_MAX 16
 
 struct gbx_oauth {
     gbx_oauth_options options;
     json_t *kept;
-    gbx_policy *hidden; /* the tokens, and those before them */
+    char *past
+        [PAST_MAX]; /* tokens that were used before; the newest may replace the oldest */
+    size_t past_count;
+    gbx_policy *hidden; /* all of them */
     gbx_http_exchange *asking;
     gbx_mcp_timer lock_later;
     gbx_mcp_timer turn; /* deals with the held requests, one at a time */
@@ -55,52 +59,55 @@ static void hide(gbx_policy *policy, const char *name, const char *value)
             gbx_grant_secret(policy, &entry, &secret, &err) == GBX_OK ? policy : NULL);
 }
 
-/* before: what was kept until now, or NULL. */
-static void hide_all(gbx_oauth *o, const json_t *before)
+static void hide_all(gbx_oauth *o)
 {
+    size_t count = o->past_count < PAST_MAX ? o->past_count : PAST_MAX;
     gbx_error err = {0};
+    char name[32];
 
     gbx_policy_free(o->hidden);
     o->hidden = gbx_need(gbx_policy_new());
     hide(o->hidden, "accessToken", gbx_oauth_text(o->kept, "accessToken"));
     hide(o->hidden, "refreshToken", gbx_oauth_text(o->kept, "refreshToken"));
-    hide(o->hidden, "oldAccessToken", gbx_oauth_text(before, "accessToken"));
-    hide(o->hidden, "oldRefreshToken", gbx_oauth_text(before, "refreshToken"));
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "pastToken%zu", i);
+        hide(o->hidden, name, o->past[i]);
+    }
     (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
 }
 
-static void blank(const gbx_policy *hidden, gbx_buf *text)
+static void wipe(char *text)
 {
-    for (size_t i = 0; i < hidden->secret_count; i++) {
-        const gbx_secret *secret = &hidden->secrets[i];
-        uint8_t *at = text->data;
-        size_t left = text->len;
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
 
-        while ((at = memmem(at, left, secret->value, secret->value_len)) != NULL) {
-            memset(at, 'x', secret->value_len);
-            left = text->len - (size_t)(at - text->data);
-        }
-    }
+static void remember(gbx_oauth *o, const char *token)
+{
+    char **place = &o->past[o->past_count++ % PAST_MAX];
+
+    wipe(*place);
+    *place = gbx_need(strdup(token));
+}
+
+gbx_policy *const *gbx_oauth_hidden(const gbx_oauth *oauth)
+{
+    return oauth != NULL ? &oauth->hidden : NULL;
 }
 
 void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
                      gbx_buf *buf)
 {
     const gbx_span span = {(const uint8_t *)*text, *len};
-    bool changed = true;
+    bool changed = false;
 
     if (oauth == NULL)
         return;
     *buf = (gbx_buf){.ceiling = 4 * *len + GBX_KIB(64)};
-    if (*len > SEARCHED_MAX) {
-        (void)gbx_need(gbx_buf_append(buf, *text, *len) ? buf : NULL);
-        blank(oauth->hidden, buf);
-    } else {
-        (void)gbx_need(
-            gbx_secrets_strip(oauth->hidden, GBX_SECRET_DATA, span, buf, &changed)
-                ? buf
-                : NULL);
-    }
+    (void)gbx_need(
+        gbx_secrets_strip(oauth->hidden, GBX_SECRET_DATA, span, buf, &changed) ? buf
+                                                                               : NULL);
     if (!changed)
         return;
     *text = (const char *)buf->data;
@@ -121,29 +128,47 @@ static void end_renewal(gbx_oauth *o, bool is_new)
 
 static void adopt(gbx_oauth *o, json_t *kept)
 {
-    json_t *before = o->kept;
-
+    if (o->kept != NULL) {
+        remember(o, gbx_oauth_text(o->kept, "accessToken"));
+        remember(o, gbx_oauth_text(o->kept, "refreshToken"));
+    }
+    json_decref(o->kept);
     o->kept = kept;
-    hide_all(o, before);
-    json_decref(before);
+    hide_all(o);
 }
 
-/* Has another process renewed it? */
-static bool look_again(gbx_oauth *o)
+typedef enum file_state { SAME, NEWER, GONE } file_state;
+
+/* What have others done with the tokens? Newer ones are taken. */
+static file_state look_again(gbx_oauth *o)
 {
     gbx_error err = {0};
     json_t *now = NULL;
 
-    if (gbx_oauth_read(o->options.server->url, o->options.trust, &now, &err) ==
-            GBX_OK &&
-        strcmp(gbx_oauth_text(now, "accessToken"), "") != 0 &&
-        strcmp(gbx_oauth_text(now, "accessToken"),
-               gbx_oauth_text(o->kept, "accessToken")) != 0) {
-        adopt(o, now);
-        return true;
+    if (gbx_oauth_read(o->options.server->url, o->options.trust, &now, &err) != GBX_OK)
+        return SAME;
+    if (*gbx_oauth_text(now, "accessToken") == '\0') {
+        json_decref(now);
+        return GONE;
     }
-    json_decref(now);
-    return false;
+    if (strcmp(gbx_oauth_text(now, "accessToken"),
+               gbx_oauth_text(o->kept, "accessToken")) == 0) {
+        json_decref(now);
+        return SAME;
+    }
+    adopt(o, now);
+    return NEWER;
+}
+
+static void keep_new(gbx_oauth *o, json_t *kept)
+{
+    gbx_error err = {0};
+
+    adopt(o, kept);
+    if (gbx_oauth_write(o->options.server->url, o->options.trust, kept, GBX_OAUTH_MERGE,
+                        &err) != GBX_OK)
+        gbx_mcp_warn("the new tokens of '%s' are not kept: %s", o->options.server->name,
+                     err.message);
 }
 
 static void on_answer(void *user, gbx_http_exchange *e, CURLcode result)
@@ -151,22 +176,18 @@ static void on_answer(void *user, gbx_http_exchange *e, CURLcode result)
     gbx_oauth *o = user;
     json_t *kept = gbx_need(json_copy(o->kept));
     gbx_error err = {0};
-    gbx_status status = gbx_oauth_take(e, result, kept, &err);
+    bool is_new = gbx_oauth_take(e, result, kept, &err) == GBX_OK;
 
     o->asking = NULL;
-    if (status == GBX_OK) {
-        adopt(o, kept);
-        status = gbx_oauth_write(o->options.server->url, o->options.trust, kept, &err);
-        if (status != GBX_OK)
-            gbx_mcp_warn("the new tokens of '%s' are not kept: %s",
-                         o->options.server->name, err.message);
-        end_renewal(o, true);
+    (void)json_object_del(kept, "wantedScope"); /* another request may have noted one */
+    if (is_new) {
+        keep_new(o, kept);
     } else {
         gbx_mcp_warn("the token of '%s' is not renewed: %s", o->options.server->name,
                      err.message);
         json_decref(kept);
-        end_renewal(o, false);
     }
+    end_renewal(o, is_new);
     gbx_http_exchange_free(e);
 }
 
@@ -190,15 +211,16 @@ static void on_lock_later(void *user)
     gbx_oauth *o = user;
     gbx_error err = {0};
 
-    if (gbx_oauth_lock(0, &o->lock, &err) != GBX_OK &&
+    if (gbx_oauth_lock(o->options.server->url, &o->lock, &err) != GBX_OK &&
         gbx_clock_now_ns() < o->lock_until_ns) {
         gbx_mcp_timer_set(&o->lock_later, gbx_timeout_ms(GBX_TIMEOUT_OAUTH_LOCK));
         return;
     }
-    if (look_again(o))
-        end_renewal(o, true);
-    else
-        ask(o);
+    switch (look_again(o)) {
+    case NEWER: end_renewal(o, true); break;
+    case GONE: end_renewal(o, false); break;
+    case SAME: ask(o); break;
+    }
 }
 
 static bool begin_renewal(gbx_oauth *o)
@@ -239,6 +261,7 @@ static gbx_http_exchange *send_again(const gbx_oauth *o, const gbx_http_exchange
     options.headers = headers.list;
     options.body = e->sent_body.data;
     options.delay_ms = 0;
+    options.is_resent = true;
     return gbx_http_exchange_start(&options);
 }
 
@@ -265,13 +288,21 @@ static void on_turn(void *user)
     gbx_http_exchange_free(refused);
 }
 
+bool gbx_oauth_renew(gbx_oauth *oauth)
+{
+    if (oauth == NULL || oauth->is_renewing)
+        return oauth != NULL;
+    switch (look_again(oauth)) {
+    case NEWER: end_renewal(oauth, true); return true;
+    case GONE: return false;
+    case SAME: break;
+    }
+    return begin_renewal(oauth);
+}
+
 bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused)
 {
-    if (oauth == NULL)
-        return false;
-    if (!oauth->is_renewing && look_again(oauth))
-        end_renewal(oauth, true);
-    else if (!oauth->is_renewing && !begin_renewal(oauth))
+    if (refused->options.is_resent || refused->was_answered || !gbx_oauth_renew(oauth))
         return false;
     LIST_INSERT_HEAD(&oauth->held, refused, entry);
     return true;
@@ -305,21 +336,16 @@ static bool has_own_field(const gbx_mcp_upstream_config *server)
 /* For the next sign-in. */
 static void keep_wanted(const gbx_oauth *o, const char *scope)
 {
-    const char *url = o->options.server->url;
-    GBX_CLEANUP(gbx_fd_close) int lock = -1;
+    json_t *wanted = gbx_need(json_pack("{s:s}", "wantedScope", scope));
     gbx_error err = {0};
-    json_t *kept = NULL;
 
-    if (gbx_oauth_lock(0, &lock, &err) != GBX_OK ||
-        gbx_oauth_read(url, o->options.trust, &kept, &err) != GBX_OK || kept == NULL)
-        return;
-    (void)json_object_set_new(kept, "wantedScope", json_string(scope));
-    (void)gbx_oauth_write(url, o->options.trust, kept, &err);
-    json_decref(kept);
+    (void)gbx_oauth_write(o->options.server->url, o->options.trust, wanted,
+                          GBX_OAUTH_MERGE, &err);
+    json_decref(wanted);
 }
 
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
-                        const gbx_http_exchange *e, const gbx_policy *secrets)
+                        const gbx_http_exchange *e, const gbx_link_secrets *secrets)
 {
     const char *challenge = gbx_http_exchange_challenge(e);
     bool wants_token = *challenge != '\0';
@@ -394,6 +420,8 @@ void gbx_oauth_free(gbx_oauth *oauth)
     gbx_mcp_timer_cleanup(&oauth->turn);
     gbx_fd_close(&oauth->lock);
     gbx_policy_free(oauth->hidden);
+    for (size_t i = 0; i < PAST_MAX; i++)
+        wipe(oauth->past[i]);
     json_decref(oauth->kept);
     free(oauth);
 }

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,22 +97,41 @@ bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *aske
             is_loopback(&other));
 }
 
-/* Is url the resource, or below it? */
+/* Its one notation, with the host in lower case; NULL: it is no URL. To be freed. */
+static char *canonical(const gbx_libcurl *lib, const char *text)
+{
+    CURLU *url = gbx_need(lib->curl_url());
+    char *copy = NULL;
+    size_t host = 0;
+
+    if (lib->curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
+        copy = take_part(lib, url, CURLUPART_URL);
+    lib->curl_url_cleanup(url);
+    if (copy != NULL)
+        host = strcspn(copy, ":") + 3;
+    for (; copy != NULL && copy[host] != '\0' && copy[host] != '/'; host++)
+        copy[host] = (char)tolower((unsigned char)copy[host]);
+    return copy;
+}
+
+/* Is url the resource, or below its path? A resource in another notation is neither: somebody
+ * else might read it differently. */
 static bool is_within(const gbx_libcurl *lib, const char *url, const char *resource)
 {
-    GBX_CLEANUP(cleanup_parts) url_parts own = {0};
-    GBX_CLEANUP(cleanup_parts) url_parts named = {0};
-    size_t len;
+    GBX_CLEANUP(gbx_free) char *own = canonical(lib, url);
+    GBX_CLEANUP(gbx_free) char *named = canonical(lib, resource);
+    size_t len = strlen(resource);
 
-    if (!read_url(lib, url, &own) || !read_url(lib, resource, &named))
+    if (own == NULL || named == NULL || strncmp(named, resource, len) != 0 ||
+        (named[len] != '\0' && strcmp(named + len, "/") != 0))
         return false;
-    len = strlen(named.path);
-    if (len > 0 && named.path[len - 1] == '/')
+    if (strcmp(own, named) == 0)
+        return true;
+    len = strlen(named);
+    if (named[len - 1] == '/')
         len--;
-    return strcmp(own.scheme, named.scheme) == 0 &&
-           strcasecmp(own.host, named.host) == 0 && strcmp(own.port, named.port) == 0 &&
-           strncmp(own.path, named.path, len) == 0 &&
-           (own.path[len] == '\0' || own.path[len] == '/');
+    return strpbrk(named, "?#") == NULL && strncmp(own, named, len) == 0 &&
+           own[len] == '/';
 }
 
 /* "https://host:1/.well-known/NAME/path", or with the name behind the path; to be freed. */
@@ -128,6 +148,15 @@ static char *well_known(const url_parts *url, const char *name, bool is_behind)
 
 /* ---- the server --------------------------------------------------------------------- */
 
+/* To be freed; NULL: it has other characters than those of ASCII that are visible, and blanks. */
+static char *take_plain(const char *value, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (value[i] < ' ' || value[i] > '~')
+            return NULL;
+    return gbx_need(strndup(value, len));
+}
+
 char *gbx_oauth_challenge(const char *challenge, const char *name)
 {
     size_t len = strlen(name);
@@ -142,7 +171,7 @@ char *gbx_oauth_challenge(const char *challenge, const char *name)
         if (*++value == '"')
             value++;
         end = strcspn(value, value[-1] == '"' ? "\"" : " ,");
-        return end <= CHALLENGE_MAX ? gbx_need(strndup(value, end)) : NULL;
+        return end <= CHALLENGE_MAX ? take_plain(value, end) : NULL;
     }
     return NULL;
 }
@@ -325,6 +354,12 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
     *ret = (gbx_oauth_metadata){.scope = gbx_oauth_challenge(said, "scope")};
     if (is_old && challenge == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "the server does not ask for a token");
+    if (!gbx_oauth_is_safe(lib, url, url)) {
+        json_decref(document);
+        return gbx_fail(
+            reterr, GBX_E_USAGE,
+            "its URL is not https, so everybody on the way would see the token");
+    }
     status = is_old ? assume_server(lib, url, ret, reterr)
                     : read_server(lib, url, document, ret, reterr);
     json_decref(document);

@@ -15,7 +15,9 @@
 #include "base/timeouts.h"
 #include "mcp/http/http.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +264,12 @@ static gbx_status find_client(sign_in *s, gbx_error *err)
 {
     const gbx_mcp_oauth_config *own = &s->options->server->oauth;
 
+    if (own->issuer != NULL && strcmp(own->issuer, s->metadata.issuer) != 0)
+        return gbx_fail(
+            err, GBX_E_DATA,
+            "the server names the authorization server '%.200s', which is not "
+            "the \"issuer\" of its entry",
+            s->metadata.issuer);
     if (own->client_id != NULL) {
         keep(s, "clientId", own->client_id);
         keep(s, "clientSecret", own->client_secret);
@@ -285,9 +293,58 @@ static gbx_status find_client(sign_in *s, gbx_error *err)
 
 /* ---- the browser -------------------------------------------------------------------- */
 
+/* A line of /proc/net/tcp: the words of "N: ADDR:PORT ADDR:PORT STATE ... UID", up to the user. */
+enum { FROM = 1, FROM_PORT, TO, TO_PORT, UID = 11, WORDS };
+
+static bool read_line(char *line, unsigned long ret[WORDS])
+{
+    char *rest = line;
+
+    for (int i = 0; i < WORDS; i++) {
+        const char *word = strtok_r(i == 0 ? line : NULL, " :", &rest);
+
+        if (word == NULL)
+            return false;
+        ret[i] = strtoul(word, NULL, i == UID ? 10 : 16);
+    }
+    return true;
+}
+
+/* The user of the other end of a connection on this machine; -1 if the kernel does not say. */
+static long find_peer(int fd)
+{
+    struct sockaddr_in here = {0};
+    struct sockaddr_in there = {0};
+    socklen_t len = sizeof here;
+    FILE *table = fopen("/proc/net/tcp", "re");
+    unsigned long word[WORDS];
+    long found = -1;
+    char line[256];
+
+    if (getsockname(fd, (struct sockaddr *)&here, &len) < 0 ||
+        getpeername(fd, (struct sockaddr *)&there, &len) < 0)
+        there.sin_port = 0;
+    while (table != NULL && fgets(line, sizeof line, table) != NULL)
+        if (read_line(line, word) && word[FROM] == there.sin_addr.s_addr &&
+            word[FROM_PORT] == ntohs(there.sin_port) &&
+            word[TO] == here.sin_addr.s_addr && word[TO_PORT] == ntohs(here.sin_port))
+            found = (long)word[UID];
+    if (table != NULL)
+        (void)fclose(table);
+    return found;
+}
+
+/* Other users of this machine can see the address that the browser opens (in its arguments), and
+ * could bring a code of their own. */
 static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
+    long peer = find_peer(gbx_http_descriptor(c));
+
     (void)user;
+    if (peer != (long)geteuid() && peer != 0) {
+        gbx_http_reply(c, 403, NULL, NULL, NULL, 0);
+        return false;
+    }
     if (strcmp(r->method, "GET") == 0 && strcmp(r->path, CALLBACK) == 0 &&
         r->part == GBX_HTTP_COMPLETE)
         return true;
@@ -454,8 +511,8 @@ static gbx_status read_answer(const sign_in *s, char **ret, gbx_error *err)
                         "'%.200s'",
                         s->metadata.issuer);
     if (fault != NULL)
-        return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %.200s",
-                        fault);
+        return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %s",
+                        gbx_oauth_is_code(fault) ? fault : "it does not say why");
     *ret = find_param(s, s->query, "code");
     return *ret != NULL && **ret != '\0'
                ? GBX_OK
@@ -507,11 +564,7 @@ static gbx_status exchange_code(sign_in *s, const char *brought, gbx_error *err)
 
 static gbx_status keep_tokens(const sign_in *s, gbx_error *err)
 {
-    GBX_CLEANUP(gbx_fd_close) int lock = -1;
-    gbx_status status = gbx_oauth_lock(GBX_FILE_LOCK_MS, &lock, err);
-
-    return status == GBX_OK ? gbx_oauth_write(s->url, s->options->trust, s->kept, err)
-                            : status;
+    return gbx_oauth_write(s->url, s->options->trust, s->kept, GBX_OAUTH_PUT, err);
 }
 
 static gbx_status run(sign_in *s, gbx_error *err)

@@ -5,7 +5,6 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,24 +135,23 @@ static gbx_status take_tokens(json_t *kept, const json_t *answer, gbx_error *err
     return GBX_OK;
 }
 
+/* Only the code: the words may repeat what was sent. */
+bool gbx_oauth_is_code(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+
+    return len > 0 && len <= 40 && text[len] == '\0';
+}
+
 static gbx_status fail_answer(const gbx_http_exchange *e, const json_t *answer,
                               gbx_error *err)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {.ceiling = GBX_KIB(4)};
     const char *code = gbx_oauth_text(answer, "error");
-    const char *text = gbx_oauth_text(answer, "error_description");
 
-    if (*code == '\0')
-        return gbx_fail(err, GBX_E_DATA,
-                        "the authorization server answers with HTTP status %ld",
-                        e->status);
-    (void)gbx_utf8_append_escaped(&words, code, strnlen(code, 100), GBX_ESCAPE_LINE);
-    if (*text != '\0')
-        (void)gbx_buf_puts(&words, ": ");
-    (void)gbx_utf8_append_escaped(&words, text, strnlen(text, 200), GBX_ESCAPE_LINE);
-    (void)gbx_buf_append(&words, "", 1);
-    return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %s",
-                    words.failed ? "" : (const char *)words.data);
+    if (gbx_oauth_is_code(code))
+        return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %s", code);
+    return gbx_fail(err, GBX_E_DATA,
+                    "the authorization server answers with HTTP status %ld", e->status);
 }
 
 gbx_status gbx_oauth_take(const gbx_http_exchange *e, CURLcode result, json_t *kept,

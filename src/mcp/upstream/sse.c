@@ -2,6 +2,8 @@
 /* sse - lines that end in CR, LF or both, and the events that they make. */
 #include "mcp/upstream/internal.h"
 
+#include "base/timeouts.h"
+
 #include "base/cleanup.h"
 
 #include <stdio.h>
@@ -163,4 +165,13 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
                            .data = sse->data.len > 0 ? (char *)sse->data.data : "",
                            .len = sse->data.len};
     return true;
+}
+
+uint32_t gbx_sse_delay_ms(const gbx_sse *sse)
+{
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
+    uint32_t ms =
+        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
+
+    return ms > least_ms ? ms : least_ms;
 }

@@ -94,6 +94,14 @@ test('what a server or its authorization server says wrongly ends the sign-in, a
   assert.doesNotMatch(readFileSync(FILE, 'utf8'), /aaaaaaaa|12345678/);
 });
 
+test('the server may name its origin, or itself with a slash', async (t) => {
+  for (const resource of [(url) => url, (url) => `${url}/`, (url) => `${url}/mcp/`]) {
+    const as = await issue(t, { server: (value, { url }) => ({ ...value, resource: resource(url) }) });
+    assert.equal((await signIn(as)).code, 0);
+    assert.equal(kept(as).resource, resource(as.url));
+  }
+});
+
 test('only the browser that was sent away is let in', async (t) => {
   const as = await issue(t);
   const statuses = [];

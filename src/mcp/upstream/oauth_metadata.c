@@ -131,7 +131,7 @@ static bool is_within(const gbx_libcurl *lib, const char *url, const char *resou
     if (named[len - 1] == '/')
         len--;
     return strpbrk(named, "?#") == NULL && strncmp(own, named, len) == 0 &&
-           own[len] == '/';
+           (own[len] == '/' || own[len] == '\0');
 }
 
 /* "https://host:1/.well-known/NAME/path", or with the name behind the path; to be freed. */

@@ -28,8 +28,7 @@
 struct gbx_oauth {
     gbx_oauth_options options;
     json_t *kept;
-    char *past
-        [PAST_MAX]; /* tokens that were used before; the newest may replace the oldest */
+    char *past[PAST_MAX]; /* tokens of before, in a ring */
     size_t past_count;
     gbx_policy *hidden; /* all of them */
     gbx_http_exchange *asking;

@@ -12,6 +12,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/gbx-bundle-XXXXXX") || exit 1
 trap 'chmod -R u+w "$top"; rm -rf "$top"' EXIT
 failed=0
 unset GLOVEBOX_WORKER LD_LIBRARY_PATH
+PATH=$PATH:/usr/sbin # for chroot; an ordinary user's has none
 
 fail() {
     echo "$*"

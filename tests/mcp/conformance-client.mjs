@@ -11,9 +11,7 @@ const { MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT: context = '
 const given = JSON.parse(context);
 const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
 const config = join(folder, 'mcp.json');
-/* What a person would have read where they registered this client. */
-const issuer = async (url) => (await (await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url))).json()).authorization_servers[0];
-const oauth = { ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret, issuer: await issuer(process.argv.at(-1)) }),
+const oauth = { ...(given.client_id && { clientId: given.client_id, clientSecret: given.client_secret, issuer: given.issuer }),
   ...(scenario === 'auth/basic-cimd' && { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' }) };
 writeFileSync(config, JSON.stringify({ mcpServers: { up: { type: 'http', url: process.argv.at(-1), glovebox: { oauth } } },
   glovebox: { rules: [{ action: 'allow' }] } }));

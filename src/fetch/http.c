@@ -25,7 +25,7 @@ bool gbx_fault_set(gbx_fault *fault, gbx_fault_code code, const char *format, ..
 {
     va_list args;
 
-    if (fault->code != GBX_FAULT_NONE)
+    if (fault == NULL || fault->code != GBX_FAULT_NONE)
         return false;
     fault->code = code;
     va_start(args, format);

@@ -25,7 +25,6 @@
 void gbx_address_print(const uint8_t address[16], char out[GBX_ADDRESS_TEXT_SIZE]);
 
 bool gbx_address_is_v4(const uint8_t address[16]);
-bool gbx_address_is_loopback(const uint8_t address[16]);
 
 /* True if every address of inner is one of outer. */
 bool gbx_network_covers(const gbx_network *outer, const gbx_network *inner);

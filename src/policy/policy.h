@@ -342,6 +342,9 @@ gbx_status gbx_hostport_split(const char *text, size_t len, gbx_hostport *ret,
 /* A port from 1 to 65535, without sign, space or leading zero. */
 bool gbx_port_parse(const char *text, size_t len, uint16_t *ret);
 
+/* IPv4 as in gbx_network. */
+bool gbx_address_is_loopback(const uint8_t address[16]);
+
 /*
  * The canonical form of a host name: listed and requested names are compared as these
  * bytes.

@@ -2,6 +2,7 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
+#include "loaded_curl.h"
 #include "mcp/upstream/internal.h"
 #include "table.h"
 #include "test.h"
@@ -321,4 +322,88 @@ TEST(id__may_be_written_as_text_or_with_a_fraction_of_nothing)
     assert_false(gbx_id_read(view_of("\"\""), &(int64_t){0}));
 }
 
-TEST_MAIN(NULL, NULL)
+/* ---- authorization ---------------------------------------------------------- */
+
+/* What a server and its authorization server say, and what they were asked. */
+typedef struct said {
+    const char *resource; /* NULL: nothing */
+    const char *issuer;
+    bool has_endpoints;
+    gbx_buf paths; /* of what was asked of `host` */
+    const char *host;
+} said;
+
+static json_t *get_said(void *user, const char *url)
+{
+    said *s = user;
+
+    if (strncmp(url, s->host, strlen(s->host)) == 0)
+        assert_true(gbx_buf_printf(&s->paths, "%s%s", s->paths.len > 0 ? " " : "",
+                                   url + strlen(s->host)));
+    if (strstr(url, "oauth-protected-resource") != NULL)
+        return s->resource == NULL ? NULL
+                                   : json_pack("{s:s, s:[s]}", "resource", s->resource,
+                                               "authorization_servers", s->issuer);
+    return s->has_endpoints
+               ? json_pack("{s:s, s:s, s:s, s:[s]}", "issuer", s->issuer,
+                           "authorization_endpoint", "https://as.example.com/authorize",
+                           "token_endpoint", "https://as.example.com/token",
+                           "code_challenge_methods_supported", "S256")
+               : NULL;
+}
+
+static gbx_status discover(const char *url, said *s, gbx_error *err)
+{
+    gbx_oauth_metadata found = {0};
+    gbx_status status;
+
+    s->paths = (gbx_buf){.ceiling = 4096};
+    status = gbx_oauth_discover(&loaded_curl, url, "Bearer", get_said, s, &found, err);
+    assert_true(status != GBX_OK || !s->has_endpoints ||
+                strcmp(found.issuer, s->issuer) == 0);
+    gbx_oauth_metadata_cleanup(&found);
+    return status;
+}
+
+TEST(resource__that_is_named_is_the_server_or_it_is_refused)
+{
+    const table_line *rows;
+    size_t count = rows_of("resources", true, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        said s = {rows[i].cell[1], "https://as.example.com", true, {0}, "http"};
+        bool is_wanted = strcmp(rows[i].cell[2], "true") == 0;
+        gbx_error err = {0};
+
+        if ((discover(rows[i].cell[0], &s, &err) == GBX_OK) != is_wanted)
+            fail_msg("line %u: %s", rows[i].number, err.message);
+        assert_true(is_wanted || strstr(err.message, "another server") != NULL);
+        gbx_buf_cleanup(&s.paths);
+    }
+}
+
+/* What is asked for if there is no document at all, or the server's alone. */
+static void check_asked(const char *section, const char *resource, const char *host)
+{
+    const table_line *rows;
+    size_t count = rows_of(section, false, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *url = rows[i].cell[0];
+        said s = {resource, url, false, {0}, host};
+        GBX_CLEANUP(gbx_free) char *asked = NULL;
+        gbx_error err = {0};
+
+        (void)discover(resource != NULL ? resource : url, &s, &err);
+        asked = gbx_buf_take_string(&s.paths, NULL);
+        assert_string_equal(asked, rows[i].cell[1]);
+    }
+}
+
+TEST(documents__are_asked_for_where_they_may_stand)
+{
+    check_asked("documents", NULL, "https://mcp.example.com");
+    check_asked("issuers", "https://mcp.example.com/mcp", "https://as.example.com");
+}
+
+TEST_MAIN(curl_set_up, curl_tear_down)

@@ -9,9 +9,8 @@
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
+#include "fetch/url.h"
 
-#include <arpa/inet.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,124 +23,72 @@
 
 /* ---- URLs ------------------------------------------------------------------------- */
 
-typedef struct url_parts {
-    char *scheme;
-    char *host;
-    char *port;
-    char *path; /* "" for "/" */
-} url_parts;
-
-static void cleanup_parts(url_parts *parts)
+/* False: it is no URL that is read in one way, or it has a fragment. */
+static bool read_url(const gbx_libcurl *lib, const char *text, gbx_url *ret)
 {
-    free(parts->scheme);
-    free(parts->host);
-    free(parts->port);
-    free(parts->path);
+    return strchr(text, '#') == NULL &&
+           gbx_url_parse(lib, text, strlen(text), ret, NULL);
 }
 
-static char *take_part(const gbx_libcurl *lib, CURLU *url, CURLUPart part)
+static bool is_loopback(const gbx_url *url)
 {
-    char *text = NULL;
-    char *copy = NULL;
-
-    if (lib->curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) == CURLUE_OK)
-        copy = gbx_need(strdup(text));
-    lib->curl_free(text);
-    return copy;
-}
-
-/* False: it is no URL with a host, or it has a user or a fragment. */
-static bool read_url(const gbx_libcurl *lib, const char *text, url_parts *ret)
-{
-    CURLU *url = gbx_need(lib->curl_url());
-    char *user = NULL;
-    char *fragment = NULL;
-    bool is_sound;
-
-    *ret = (url_parts){0};
-    if (lib->curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK) {
-        ret->scheme = take_part(lib, url, CURLUPART_SCHEME);
-        ret->host = take_part(lib, url, CURLUPART_HOST);
-        ret->port = take_part(lib, url, CURLUPART_PORT);
-        ret->path = take_part(lib, url, CURLUPART_PATH);
-        user = take_part(lib, url, CURLUPART_USER);
-        fragment = take_part(lib, url, CURLUPART_FRAGMENT);
-    }
-    is_sound = ret->scheme != NULL && ret->host != NULL && ret->port != NULL &&
-               ret->path != NULL && user == NULL && fragment == NULL;
-    if (is_sound && strcmp(ret->path, "/") == 0)
-        ret->path[0] = '\0';
-    lib->curl_url_cleanup(url);
-    free(user);
-    free(fragment);
-    return is_sound;
-}
-
-static bool is_loopback(const url_parts *url)
-{
-    struct in_addr v4;
-
-    return strcmp(url->host, "localhost") == 0 || strcmp(url->host, "[::1]") == 0 ||
-           (inet_pton(AF_INET, url->host, &v4) == 1 && (ntohl(v4.s_addr) >> 24) == 127);
+    return strcmp(url->host, "localhost") == 0 ||
+           (url->is_literal && gbx_address_is_loopback(url->address.bytes));
 }
 
 bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *asked)
 {
-    GBX_CLEANUP(cleanup_parts) url_parts server = {0};
-    GBX_CLEANUP(cleanup_parts) url_parts other = {0};
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url server = {0};
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url other = {0};
 
-    if (!read_url(lib, url, &server) || !read_url(lib, asked, &other))
-        return false;
-    return strcmp(other.scheme, "https") == 0 ||
-           (strcmp(other.scheme, "http") == 0 && is_loopback(&server) &&
-            is_loopback(&other));
-}
-
-/* Its one notation, with the host in lower case; NULL: it is no URL. To be freed. */
-static char *canonical(const gbx_libcurl *lib, const char *text)
-{
-    CURLU *url = gbx_need(lib->curl_url());
-    char *copy = NULL;
-    size_t host = 0;
-
-    if (lib->curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
-        copy = take_part(lib, url, CURLUPART_URL);
-    lib->curl_url_cleanup(url);
-    if (copy != NULL)
-        host = strcspn(copy, ":") + 3;
-    for (; copy != NULL && copy[host] != '\0' && copy[host] != '/'; host++)
-        copy[host] = (char)tolower((unsigned char)copy[host]);
-    return copy;
+    return read_url(lib, url, &server) && read_url(lib, asked, &other) &&
+           (other.scheme == GBX_SCHEME_HTTPS ||
+            (is_loopback(&server) && is_loopback(&other)));
 }
 
 /* Is url the resource, or below its path? A resource in another notation is neither: somebody
  * else might read it differently. */
 static bool is_within(const gbx_libcurl *lib, const char *url, const char *resource)
 {
-    GBX_CLEANUP(gbx_free) char *own = canonical(lib, url);
-    GBX_CLEANUP(gbx_free) char *named = canonical(lib, resource);
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url own = {0};
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url named = {0};
     size_t len = strlen(resource);
 
-    if (own == NULL || named == NULL || strncmp(named, resource, len) != 0 ||
-        (named[len] != '\0' && strcmp(named + len, "/") != 0))
+    if (!read_url(lib, url, &own) || !read_url(lib, resource, &named) ||
+        strncmp(named.text, resource, len) != 0 ||
+        (named.text[len] != '\0' && strcmp(named.text + len, "/") != 0))
         return false;
-    if (strcmp(own, named) == 0)
+    if (strcmp(own.text, named.text) == 0)
         return true;
-    len = strlen(named);
-    if (named[len - 1] == '/')
+    len = strlen(named.text);
+    if (named.text[len - 1] == '/')
         len--;
-    return strpbrk(named, "?#") == NULL && strncmp(own, named, len) == 0 &&
-           (own[len] == '/' || own[len] == '\0');
+    return strchr(named.text, '?') == NULL && strncmp(own.text, named.text, len) == 0 &&
+           (own.text[len] == '/' || own.text[len] == '\0');
+}
+
+static const char *find_path(const gbx_url *url)
+{
+    return strchr(strstr(url->text, "://") + 3, '/');
+}
+
+/* "" for "/", without the query; to be freed. */
+static char *take_path(const gbx_url *url)
+{
+    const char *path = find_path(url);
+    size_t len = strcspn(path, "?");
+
+    return gbx_need(strndup(path, len > 1 ? len : 0));
 }
 
 /* "https://host:1/.well-known/NAME/path", or with the name behind the path; to be freed. */
-static char *well_known(const url_parts *url, const char *name, bool is_behind)
+static char *well_known(const gbx_url *url, const char *path, const char *name,
+                        bool is_behind)
 {
     char *text = NULL;
 
-    if (asprintf(&text, "%s://%s:%s%s" WELL_KNOWN "%s%s", url->scheme, url->host,
-                 url->port, is_behind ? url->path : "", name,
-                 is_behind ? "" : url->path) < 0)
+    if (asprintf(&text, "%.*s%s" WELL_KNOWN "%s%s", (int)(find_path(url) - url->text),
+                 url->text, is_behind ? path : "", name, is_behind ? "" : path) < 0)
         (void)gbx_need(NULL);
     return text;
 }
@@ -181,23 +128,24 @@ static json_t *find_server(const gbx_libcurl *lib, const char *url,
                            const char *challenge, gbx_oauth_get_fn *get, void *user)
 {
     static const char name[] = "oauth-protected-resource";
-    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url server = {0};
     GBX_CLEANUP(gbx_free)
     char *named = gbx_oauth_challenge(challenge, "resource_metadata");
+    GBX_CLEANUP(gbx_free) char *path = NULL;
     GBX_CLEANUP(gbx_free) char *below = NULL;
     GBX_CLEANUP(gbx_free) char *root = NULL;
     json_t *found = NULL;
 
     if (named != NULL && gbx_oauth_is_safe(lib, url, named))
         found = get(user, named);
-    if (found != NULL || !read_url(lib, url, &parts))
+    if (found != NULL || !read_url(lib, url, &server))
         return found;
-    below = well_known(&parts, name, false);
+    path = take_path(&server);
+    below = well_known(&server, path, name, false);
     found = get(user, below);
-    if (found != NULL || parts.path[0] == '\0')
+    if (found != NULL || path[0] == '\0')
         return found;
-    parts.path[0] = '\0';
-    root = well_known(&parts, name, false);
+    root = well_known(&server, "", name, false);
     return get(user, root);
 }
 
@@ -243,15 +191,13 @@ static gbx_status read_server(const gbx_libcurl *lib, const char *url,
 static gbx_status assume_server(const gbx_libcurl *lib, const char *url,
                                 gbx_oauth_metadata *ret, gbx_error *err)
 {
-    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
-    const char *end;
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url server = {0};
 
-    if (!read_url(lib, url, &parts))
+    if (!read_url(lib, url, &server))
         return gbx_fail(err, GBX_E_USAGE, "its URL has a user or a fragment");
-    end = strstr(url, "://") + 3;
-    end += strcspn(end, "/?#");
     ret->resource = gbx_need(strdup(url));
-    ret->issuer = gbx_need(strndup(url, (size_t)(end - url)));
+    ret->issuer =
+        gbx_need(strndup(server.text, (size_t)(find_path(&server) - server.text)));
     return GBX_OK;
 }
 
@@ -266,20 +212,22 @@ static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
     } places[] = {{"oauth-authorization-server", false},
                   {"openid-configuration", false},
                   {"openid-configuration", true}};
-    GBX_CLEANUP(cleanup_parts) url_parts parts = {0};
+    GBX_CLEANUP(gbx_url_cleanup) gbx_url parsed = {0};
+    GBX_CLEANUP(gbx_free) char *path = NULL;
     json_t *found = NULL;
     size_t len;
 
-    if (!read_url(lib, issuer, &parts))
+    if (!read_url(lib, issuer, &parsed))
         return NULL;
-    len = strlen(parts.path);
-    if (len > 0 && parts.path[len - 1] == '/')
-        parts.path[len - 1] = '\0';
+    path = take_path(&parsed);
+    len = strlen(path);
+    if (len > 0 && path[len - 1] == '/')
+        path[len - 1] = '\0';
     for (size_t i = 0; found == NULL && i < GBX_COUNTOF(places); i++) {
         GBX_CLEANUP(gbx_free)
-        char *url = well_known(&parts, places[i].name, places[i].is_behind);
+        char *url = well_known(&parsed, path, places[i].name, places[i].is_behind);
 
-        if (!places[i].is_behind || parts.path[0] != '\0')
+        if (!places[i].is_behind || path[0] != '\0')
             found = get(user, url);
     }
     return found;

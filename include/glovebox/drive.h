@@ -7,9 +7,9 @@
  * A call driven by the caller's own event loop: gbx_execute() in steps that never
  * block.
  *
- * Of the three ways to make a call, only this one wakes no thread of the library: the
- * thread that steps handles the worker's messages and the answers to them. Calls that
- * use host functions often are faster by the thread switches that this saves.
+ * This is the only one of the three ways to make a call that wakes no thread of the
+ * library: the thread that steps handles the worker's messages and the answers to them.
+ * That saves thread switches, so calls that often use host functions are faster.
  *
  *     gbx_drive_new(engine, &call, &drive, &ticket, &error);
  *     // wait until gbx_drive_fd(drive) is readable, with poll, epoll, libuv, GLib ...
@@ -56,8 +56,8 @@ GBX_API int gbx_drive_fd(const gbx_drive *drive);
 GBX_API GBX_MUST_USE gbx_result *gbx_drive_step(gbx_drive *drive);
 
 /**
- * Ask after a step that returned NULL: does the worker run, or wait for at most one
- * answer, while no other call of the engine is under way? Then thread and worker
+ * For use after a step that returned NULL. 1 if the worker runs or waits for at most
+ * one answer, and no other call of the engine is under way: then thread and worker
  * alternate and should share a processor. The library already wakes the worker on the
  * processor of the stepping thread. A loop with nothing else to do gains as much again
  * if it stays on that processor while it waits.

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/** One request of one engine, until it is answered; never 0, never used twice. */
+/** Identifies one request of an engine until it is answered; never 0, never reused. */
 typedef uint64_t gbx_transport_token;
 
 /** One header; both end in NUL, neither holds CR or LF. */
@@ -50,8 +50,8 @@ typedef struct gbx_transport_response {
     size_t header_count;            /**< entries in headers */
     const void *body;               /**< decompressed; NULL: none */
     size_t body_len;                /**< bytes */
-    const char *error; /**< not NULL: the request failed; the reason, for whoever
-                            must repair the code */
+    const char *error; /**< not NULL: the request failed; the reason, for the code's
+                            author */
 } gbx_transport_response;
 
 /* clang-format off */
@@ -71,7 +71,7 @@ typedef void (*gbx_transport_fn)(void *user, gbx_engine *engine,
 struct gbx_fetch_transport {
     size_t struct_size;     /**< sizeof(gbx_fetch_transport) in the caller's build */
     gbx_transport_fn fetch; /**< never NULL */
-    void *user; /**< its first argument; borrowed until the engine is freed */
+    void *user; /**< fetch's first argument; borrowed until the engine is freed */
 };
 
 /* clang-format off */
@@ -83,7 +83,7 @@ struct gbx_fetch_transport {
  * must not have been freed.
  *
  * @retval GBX_E_USAGE  the response is not valid.
- * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
+ * @retval GBX_E_CLOSED not waited for: answered before, or the call has ended.
  */
 GBX_API GBX_MUST_USE gbx_status
 gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,

@@ -18,10 +18,10 @@
  * The library contains no JavaScript engine; `glovebox-worker` does.
  *
  * Threads: many threads may use one engine at once, but only one at a time may use a
- * result. Each engine has one thread, which blocks every signal; the library installs
- * no signal handler. An engine has one child process, the template, which a host may
- * reap harmlessly. A child of fork() must make engines of its own: its parent's return
- * GBX_E_USAGE, and the child cannot end them.
+ * result. Each engine has one thread, and a second one if slow work such as reading
+ * files needs it. Both block every signal; the library installs no signal handler. An
+ * engine has one child process, the template, which a host may reap. A child of fork()
+ * must make its own engines: its parent's return GBX_E_USAGE, and it cannot end them.
  *
  * Two kinds of failure never mix. A negative gbx_status says that the HOST could not do
  * its part; the gbx_code of a result says how the CODE ended.
@@ -67,9 +67,9 @@ typedef struct gbx_engine gbx_engine;
 
 /** What sandboxed code may reach; see policy.h. */
 typedef struct gbx_policy gbx_policy;
-/** What makes HTTP requests in place of the library; see fetch.h. */
+/** Makes HTTP requests in place of the library; see fetch.h. */
 typedef struct gbx_fetch_transport gbx_fetch_transport;
-/** What one call received from its host; see record.h. */
+/** A record of what one call received from its host; see record.h. */
 typedef struct gbx_recording gbx_recording;
 /** A script that the host provides; see preload.h. */
 typedef struct gbx_preload gbx_preload;
@@ -77,7 +77,7 @@ typedef struct gbx_preload gbx_preload;
 /** How one call ended, with its value, logs and cost. */
 typedef struct gbx_result gbx_result;
 
-/** All that the guard found wrong with a piece of code. */
+/** The violations that the guard found in a piece of code. */
 typedef struct gbx_report gbx_report;
 
 /** A switch that aborts the calls that use it. */
@@ -86,14 +86,14 @@ typedef struct gbx_signal gbx_signal;
 /** Identifies a submitted call; never reused within an engine, never 0. */
 typedef uint64_t gbx_ticket;
 
-/** How the code is written, and so how it is called. In each form, "export" is left out
- *  and so are the types of TypeScript, if that is all they are. */
+/** How the code is written, which decides how it is called. In every form, "export" is
+ *  removed, and so are TypeScript types that can be erased. */
 typedef enum gbx_form {
     GBX_FORM_FUNCTION = 0, /**< one function expression, called with the input */
     GBX_FORM_EXECUTE = 1,  /**< declarations that define execute(input) or run(input) */
     GBX_FORM_BODY = 2, /**< the body of an async function; sees params, env, context */
-    GBX_FORM_SCRIPT = 3, /**< statements, top-level await; returned or last value, or
-                              what the function there or run() or main() returns */
+    GBX_FORM_SCRIPT = 3, /**< statements, top-level await; the value is the returned or
+                              last one, or that of a last function, run() or main() */
 } gbx_form;
 
 /** What to do if a layer of the seal is not available on this machine. */
@@ -106,7 +106,7 @@ typedef enum gbx_require {
 typedef enum gbx_jit {
     GBX_JIT_DEFAULT = 0,  /**< full, or off with GBX_REQUIRE_STRICT */
     GBX_JIT_FULL = 1,     /**< every tier */
-    GBX_JIT_BASELINE = 2, /**< without the optimising tiers, home of most bugs */
+    GBX_JIT_BASELINE = 2, /**< without the optimising tiers, which have most bugs */
     GBX_JIT_OFF = 3,  /**< interpreter only: no writable and executable page exists */
     GBX_JIT_LONG = 4, /**< for calls of seconds: optimises early, omits the last tier */
 } gbx_jit;
@@ -126,12 +126,12 @@ typedef enum gbx_fresh {
 /** Where an engine's first template comes from. */
 typedef enum gbx_zygote {
     GBX_ZYGOTE_ON = 0, /**< a fork of a warm process that all engines of a host share */
-    GBX_ZYGOTE_OFF = 1, /**< the program, executed: has an address layout of its own */
+    GBX_ZYGOTE_OFF = 1, /**< an executed program, with its own address layout */
 } gbx_zygote;
 
 /** Limits on speculative execution in workers, where the kernel supports them. */
 typedef enum gbx_speculation {
-    GBX_SPECULATION_DEFAULT = 0, /**< what the kernel gives every program */
+    GBX_SPECULATION_DEFAULT = 0, /**< the kernel's default for programs */
     GBX_SPECULATION_GUARDED = 1, /**< no store bypass, no indirect branches; slower */
 } gbx_speculation;
 
@@ -158,7 +158,7 @@ typedef struct gbx_limits {
     uint32_t cpu_ms;       /**< processor time; default: timeout_ms */
     uint64_t memory_bytes; /**< growth over the template; default 128 MiB, from 8 MiB
                                 to 4 GiB */
-    uint64_t output_bytes; /**< of JSON; default 1048576, at most 256 MiB */
+    uint64_t output_bytes; /**< value as JSON; default 1048576, at most 256 MiB */
     uint32_t code_bytes;   /**< default 65536 (form script: 51200), at most 1 MiB */
     uint32_t log_bytes; /**< console text of one call; default 10 MiB, at most 64 MiB */
     uint32_t host_calls;         /**< calls of host functions; default 10000 */
@@ -235,7 +235,7 @@ typedef struct gbx_runner gbx_runner;
 typedef struct gbx_options {
     size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
     gbx_limits limits;        /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;       /**< most ready workers (bursts: double); 5, to 64 */
+    uint32_t pool_size;       /**< ready workers, double in bursts; 5, at most 64 */
     uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
     uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
     gbx_require require;      /**< what to do about missing layers */
@@ -243,8 +243,8 @@ typedef struct gbx_options {
     gbx_globals globals;      /**< the realm's globals */
     gbx_fresh fresh;          /**< fork or exec */
     uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
-    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
-    uint32_t recycle_ms;      /**< and after so long; default 600000 */
+    uint32_t recycle_calls;   /**< new template after this many forks; default 10000 */
+    uint32_t recycle_ms;      /**< and after this time; default 600000 */
     const char *worker_path;  /**< or $GLOVEBOX_WORKER, next to us, installed; copied */
     const char *runner_name;  /**< "process" (default) or "memory"; copied */
     const gbx_runner *runner; /**< the embedder's runner, instead of a name; copied */
@@ -303,9 +303,9 @@ typedef struct gbx_call {
     gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
     gbx_recording *record;    /**< must be empty; gets filled; NULL: no recording */
     const gbx_recording *replay; /**< what to run instead of code; see record.h */
-    const char *dataset; /**< its name, or "*" for an object of all: becomes the first
-                              argument (script: data), input the second. Not with form
-                              body */
+    const char *dataset; /**< name of a dataset, or "*" for all in one object. It is the
+                              first argument (script: data) and input the second. Not
+                              with form body */
 } gbx_call;
 
 /* clang-format off */
@@ -324,7 +324,7 @@ typedef struct gbx_stats {
     uint32_t host_calls;        /**< host functions called */
 } gbx_stats;
 
-/** Where in the caller's code; line and column from 1, column in characters. */
+/** A position in the caller's code; line and column from 1, column in characters. */
 typedef struct gbx_location {
     uint32_t line;     /**< 0: unknown */
     uint32_t column;   /**< 0: unknown */
@@ -351,30 +351,30 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
 
 /**
  * End an engine. Calls in flight end as ABORTED and their callbacks run; every process
- * of the engine is gone when this returns. No thread may be inside another call on the
- * engine, except gbx_execute(). NULL is ignored. Not from a callback of the same
- * engine.
+ * of the engine has ended when this returns. No thread may be inside another call on
+ * the engine, except gbx_execute(). Not from a callback of the same engine. NULL is
+ * ignored.
  */
 GBX_API void gbx_engine_free(gbx_engine *engine);
 
 /**
- * End the process from which this host's engines are forked, if there is one; it would
- * end ten seconds after the last engine was made. Engines go on, and the next one may
- * start it again. Any thread. The thread that starts it remains, asleep, until the host
- * ends.
+ * End the zygote, the process that this host's engines are forked from, if it runs. It
+ * would end ten seconds after the last engine was made. Engines are not affected, and
+ * the next one may start it again. Any thread. The library's thread that starts it
+ * remains, asleep, until the host ends.
  */
 GBX_API void gbx_zygote_end(void);
 
-/** What the text of a dataset is. */
+/** The format of a dataset's text. */
 typedef enum gbx_data_format {
     GBX_DATA_JSON = 0,   /**< one value */
     GBX_DATA_NDJSON = 1, /**< one value a line: an array of them */
     GBX_DATA_CSV = 2, /**< an array with an object for each record; the first line has
-                              the names, and the delimiter is guessed */
+                              the names, and the delimiter is detected */
     GBX_DATA_TSV = 3, /**< the same, with tabs */
 
-    /** With either, for a file that is written to. A last record without a line end is
-        left out if it alone is at fault; datasets.NAME.isCut is then true. */
+    /** Not with JSON. For a file that is being written: a last record without a line
+        end is left out if it alone is at fault; datasets.NAME.isCut is then true. */
     GBX_DATA_UNFINISHED = 0x10,
     /** The same, and also if more text could continue that record. */
     GBX_DATA_GROWS = 0x20,
@@ -396,8 +396,8 @@ typedef enum gbx_data_format {
  * @param name an identifier, at most 64 bytes; copied.
  * @param text in UTF-8; copied.
  * @param len  bytes.
- * @param format one of the formats, with what applies to it.
- * @retval GBX_E_DATA not valid (the message says where), or more than the machine has.
+ * @param format one of the formats, or'ed with the flags that apply to it.
+ * @retval GBX_E_DATA not valid (the message says where), or too large for the machine.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *name,
                                                 const char *text, size_t len,
@@ -405,14 +405,14 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *
                                                 gbx_error *reterr);
 
 /**
- * Load rows of an SQLite database as a dataset. A process of its own, sealed like a
- * worker, runs the query, which can only read; what is still in the log (-wal) is read
- * as well. The rows are those of one moment, and no file is created. Takes a minute and 512
- * MiB of memory at most, and needs libsqlite3.
+ * Load rows of an SQLite database as a dataset. A separate process, sealed like a
+ * worker, runs the query, which can only read. Changes that are still in the log (-wal)
+ * are read as well. The rows are those of one moment, and no file is created. Takes at
+ * most a minute and 512 MiB of memory, and needs libsqlite3.
  *
- * @param query NULL: all tables, as an object with an array for each. Else one SELECT: an
- *              array of objects. Integers that a double cannot hold become text, and
- *              blobs base64.
+ * @param query NULL: all tables (at most 256), as an object with an array for each.
+ *              Else one SELECT: an array of objects. Integers that a double cannot hold
+ *              become text, and blobs base64.
  * @retval GBX_E_OS   the file cannot be opened.
  * @retval GBX_E_DATA not a database, or the query is at fault (with line and column);
  *                    with os_errno EBUSY another process writes: try again.
@@ -424,8 +424,8 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_load_sqlite(gbx_engine *engine,
                                                        gbx_error *reterr);
 
 /**
- * What the engine is: runner, JIT level, versions, each layer of the seal and
- * whether it is in effect, pool figures. JSON, one object.
+ * Describe the engine as one JSON object: runner, JIT level, versions, each layer of
+ * the seal and whether it is in effect, pool figures.
  *
  * @param ret_json ends in NUL; owned by the caller, free with gbx_string_free().
  */
@@ -489,7 +489,7 @@ GBX_API gbx_code gbx_result_code(const gbx_result *result);
  *  is not undefined. Borrowed until gbx_result_free(). @p ret_len may be NULL. */
 GBX_API const char *gbx_result_value(const gbx_result *result, size_t *ret_len);
 
-/** One line for whoever must repair the code, e.g. "TypeError: x is not a function";
+/** The error in one line, for the code's author, e.g. "TypeError: x is not a function";
  *  "" on success. UTF-8; the code writes parts of it: hostile. Borrowed. */
 GBX_API const char *gbx_result_error(const gbx_result *result);
 
@@ -498,14 +498,14 @@ GBX_API const char *gbx_result_error(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_name(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_message(const gbx_result *result);
 
-/** How to repair it, or ""; of a script without a value, which function it may have meant
- *  to call. Borrowed. */
+/** How to repair the code, or "". For a script without a value: which function it may
+ *  have meant to call. Borrowed. */
 GBX_API const char *gbx_result_hint(const gbx_result *result);
 
 /** The JavaScript stack, the code's own frames only, or "". Borrowed. */
 GBX_API const char *gbx_result_stack(const gbx_result *result);
 
-/** Where it happened in the caller's code. */
+/** Where the error happened in the caller's code. */
 GBX_API gbx_location gbx_result_location(const gbx_result *result);
 
 /** Console lines, in order. @p index counts from 0 below gbx_result_log_count(). */
@@ -515,7 +515,7 @@ GBX_API gbx_log gbx_result_log(const gbx_result *result, size_t index);
 /** 1 if console text was cut at limits.log_bytes. */
 GBX_API int gbx_result_logs_truncated(const gbx_result *result);
 
-/** What it cost. */
+/** The cost of the call. */
 GBX_API gbx_stats gbx_result_stats(const gbx_result *result);
 
 /** The call's name in the security log and in events, "9f3a61c2-17": eight digits
@@ -531,8 +531,8 @@ GBX_API void gbx_result_free(gbx_result *result);
 /* ---- the guard ---------------------------------------------------------- */
 
 /**
- * Check code without running it: no engine, no process. Syntax is not judged in code
- * that may be TypeScript, which is read where it runs.
+ * Check code without running it: no engine, no process. The syntax of code that may be
+ * TypeScript is not checked here, but where it runs.
  *
  * @param limits     only code_bytes is used; NULL for the default.
  * @param ret_report set on GBX_OK, whatever was found; free with gbx_report_free().

@@ -8,7 +8,7 @@
  *
  * The general pattern of use:
  *   1. expose functions with gbx_engine_expose(), before the calls that use them;
- *   2. in the function, treat the arguments like any input from a stranger;
+ *   2. in the function, treat the arguments like any untrusted input;
  *   3. answer with gbx_answer() or gbx_answer_error(), at once or later, from any
  *      thread.
  *
@@ -72,7 +72,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_expose(gbx_engine *engine, const char
  *
  * @param json     one JSON value, copied; NULL: undefined.
  * @param json_len bytes.
- * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
+ * @retval GBX_E_CLOSED not waited for: answered before, or the call has ended.
  * @retval GBX_E_DATA   not JSON; the code was given an error instead.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_answer(gbx_engine *engine, gbx_request request,
@@ -84,9 +84,9 @@ GBX_API GBX_MUST_USE gbx_status gbx_answer(gbx_engine *engine, gbx_request reque
  *
  * @param name    "TypeError", "RangeError" and the like make one of that class; any
  *                other is the error's name; NULL: "Error". At most 255 bytes are used.
- * @param message for whoever must repair the code; UTF-8; NULL: "". At most 8191 bytes.
+ * @param message for the code's author; UTF-8; NULL: "". At most 8191 bytes.
  * @param code    becomes error.code, "ENOENT" and the like; NULL: none. At most 255.
- * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
+ * @retval GBX_E_CLOSED not waited for: answered before, or the call has ended.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_answer_error(gbx_engine *engine,
                                                  gbx_request request, const char *name,

@@ -24,7 +24,7 @@ extern "C" {
 
 /** Bits of the flags of gbx_policy_parse_with() and gbx_policy_load_with(). */
 typedef enum gbx_policy_flag {
-    GBX_POLICY_TRUST_FILES = 1, /**< accept files whoever can change them */
+    GBX_POLICY_TRUST_FILES = 1, /**< accept files that others can change */
 } gbx_policy_flag;
 
 /** A policy that allows nothing, or NULL if memory is out. */
@@ -54,10 +54,10 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_parse_with(const char *json, size_t j
 
 /**
  * Read a policy from a file. Relative paths in it begin at the file's directory. Code
- * can never read that file, whatever directories it may read.
+ * can never read that file, even below a directory that it may read.
  *
  * This file, and every file that a policy names (secrets, certificates), must belong to
- * root or to the effective user, and nobody else may write it. The same holds for the
+ * root or to the effective user, and no other user may write it. The same holds for the
  * directories and symbolic links on its path, except those above $HOME. A directory
  * that others may write needs the sticky bit, unless it is mounted read-only. Others
  * may not read a secret either; one of root's is accepted with a warning. A refusal
@@ -125,9 +125,9 @@ gbx_policy_secret_from(gbx_policy *policy, const char *name, const char *source,
 
 /**
  * Check code without running it, as gbx_check() does, for an engine that has this
- * policy. Uses that it allows are not violations, nor are names of exposed functions
- * that it lists. Its limit of code_bytes holds, or that of @p limits if it is lower.
- * NULL allows nothing.
+ * policy. Uses that the policy allows are not violations, and neither are names of
+ * exposed functions that it lists. The lower code_bytes, of the policy or @p limits,
+ * applies. A NULL policy allows nothing.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_check(
     const gbx_policy *policy, const char *code, size_t code_len, gbx_form form,

@@ -21,7 +21,7 @@
  *
  * A replay reaches nothing: it calls no host function, reads no file and fetches
  * nothing. Every answer is the recorded one, given at the recorded point. The code runs
- * in a sealed worker like any other: a recording is input, and may come from anybody.
+ * in a sealed worker like any other: a recording is input, from any source.
  *
  * A recording contains the code, its arguments, the values of env, every answer as the
  * code saw it, and the result. It contains no value of a secret: secrets are filled in
@@ -105,19 +105,19 @@ typedef enum gbx_replayed {
                                       the result's code says by what */
 } gbx_replayed;
 
-/** How a replay went, and where it left the record. All text is UTF-8, borrowed from
- *  the result, never NULL, and written by strangers: hostile. */
+/** How a replay went, and where it first differed from the recording. All text is
+ *  UTF-8, borrowed from the result, never NULL, and hostile. */
 typedef struct gbx_replay {
     gbx_replayed how;
-    uint32_t host_calls;  /**< that went as recorded */
+    uint32_t host_calls;  /**< number of those that went as recorded */
     uint32_t host_call;   /**< DIVERGED: the number, from 1, of the first host call
                                that differed; 0: not at a host call */
     uint32_t line;        /**< DIVERGED: of the recording, from 1; 0: none */
     const char *what;     /**< DIVERGED: what differs, in one line */
     const char *recorded; /**< DIVERGED: what was recorded, perhaps cut */
     const char *came;     /**< DIVERGED: what came in its place, perhaps cut */
-    const char *recorded_engine; /**< the JavaScript engine then, */
-    const char *engine;          /**< and now */
+    const char *recorded_engine; /**< the recording's JavaScript engine */
+    const char *engine;          /**< the replay's */
     gbx_code recorded_code;      /**< how the recorded call ended */
 } gbx_replay;
 

@@ -6,7 +6,7 @@
 import { lossOf } from './lost.js';
 import { isSignal } from './listeners.js';
 
-/* What was passed, in a few words; its own text appears only if it is short. */
+/* Describes a value that was passed; the text of a string is shown only if it is short. */
 export function received(value) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -26,7 +26,7 @@ export function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/* Is it an object that is not an instance of a class? Objects of any realm count. */
+/* True if the object is not an instance of a class. Objects of any realm count. */
 export function isPlainObject(value) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -71,8 +71,8 @@ export function needTexts(value, name) {
   return value;
 }
 
-/* An unknown option is misspelt, and never ignored. So is a signal passed without its name,
- * which has no own members. */
+/* Refuses unknown options, which are misspelt, and a signal passed without its name, which has
+ * no members of its own. */
 export function needKnown(options, known, name) {
   if (isSignal(options)) throw new TypeError(`${name} must be an object, such as { signal }, not an AbortSignal itself`);
   for (const key of Object.keys(options))
@@ -86,7 +86,7 @@ export function needKnown(options, known, name) {
 const LONGEST = 48;
 const MOST = 200;
 
-/* Edits from one to the other: letters inserted, deleted, replaced or swapped. */
+/* The number of edits between two names: letters inserted, deleted, replaced or swapped. */
 function distance(from, to) {
   let before = [], last = [], now = [];
   for (let j = 0; j <= to.length; j++) last[j] = j;

@@ -16,8 +16,8 @@ import { messageOf, partsOf } from './thrown.js';
 
 const { parse } = JSON;
 
-/** In the options of run(): the `this` of functions of the host when code of that call calls
- * them. For modules of this package. */
+/** An option of run(): the `this` of host functions when code of that call calls them. For
+ * modules of this package. */
 export const ANSWERS = Symbol('answers');
 
 const boxes = new Map(); // number -> WeakRef
@@ -26,7 +26,7 @@ const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
 let lastBox = 0;
 let lastCall = 0;
 
-/** A result that needed no process. */
+/** The result of a call that ran in no process. */
 export function failure(code, error, hint) {
   const result = { ok: false, code, error };
   if (hint) result.hint = hint;
@@ -54,7 +54,7 @@ export class Box {
     this.runner = 'process';
     this.jit = undefined;
     this.gate = undefined; // calls wait for it
-    this.gone = undefined; // once disposed of: the promise of its end
+    this.gone = undefined; // after dispose(): a promise of its end
     this.opened = addon === undefined ? Promise.resolve() : this.open(taken, options);
     this.work = this.opened; // changes to the engine, in sequence
     this.change(this.opened);
@@ -82,7 +82,7 @@ export class Box {
     );
   }
 
-  /** Calls that come later wait for it. */
+  /** Later calls wait for the promise. */
   change(promise) {
     const gate = Promise.all([this.gate, promise.catch(() => {})]).then(() => {
       if (this.gate === gate) this.gate = undefined;
@@ -127,7 +127,7 @@ export class Box {
     }
   }
 
-  /** Resolves when every process is gone. */
+  /** Resolves when every process has ended. */
   async end() {
     hold();
     try {
@@ -217,7 +217,7 @@ function addLines(logs, flat) {
   }
 }
 
-/* The thrown values themselves: a result has only one line of each. */
+/* Name and message of what was thrown, by the result, which has only one line of it. */
 const thrown = new WeakMap();
 
 /** {name, message} of the error that ended the call of that result; '' for a missing one. */
@@ -283,7 +283,7 @@ listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
   call.end(resultOf(call, code, value, callId, failed, wasCut));
 });
 
-/** The end of a call whose input JSON cannot hold. */
+/** The result of a call whose input JSON cannot hold. */
 export function invalid(error) {
   if (!(error instanceof InvalidData)) throw error;
   const result = failure('INVALID_DATA', error.message, error.hint);
@@ -305,7 +305,7 @@ listen(AUDIT, (number, line) => {
   box?.listeners.call('securityLog', () => box.securityLog?.(line));
 });
 
-/** A value for the sandboxed code: JSON text or a gathered one. */
+/** A value for the sandboxed code: JSON text or a gather. */
 async function answerOf(value, name) {
   if (value instanceof Taken) return value.text;
   try {

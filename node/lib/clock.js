@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // clock - timers and the clock as they are when the package is loaded. Test runners replace
-// them by fakes, which stand still until advanced; but we wait for other threads and processes,
-// whose time goes on.
+// them by fakes that stand still until advanced, but this package waits for other threads and
+// processes, which run in real time.
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 

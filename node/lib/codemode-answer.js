@@ -2,7 +2,7 @@
 /*
  * codemode-answer - a run's outcome as a model reads it: the value, or what to repair; then
  * the code's logs, and its effects so far. If it is too long, head and tail stay, and the
- * first line says exactly what was cut. The words are those of src/mcp/code.
+ * first line says exactly what was cut. The wording is that of src/mcp/code.
  */
 import { thrownOf } from './box.js';
 import { DOUBT } from './codemode-calls.js';
@@ -45,7 +45,7 @@ function lateHint(isSpinning, canBeLonger) {
   return `${first}, or ${canBeLonger ? 'give a longer timeout_ms' : 'do the task in several scripts'}`;
 }
 
-/* The only function of the host means nothing to a reader: the requests made through it do. */
+/* The name of the only host function does not help a reader: name the requests made by it. */
 const WAITING = ', waiting for the host to answer codemode';
 
 function lateMessage(message, awaited) {
@@ -53,7 +53,7 @@ function lateMessage(message, awaited) {
   return message.slice(0, -WAITING.length) + (awaited && `, waiting for ${awaited}`);
 }
 
-/** The error of a run; result: the engine's; awaited: by the code when it ended. */
+/** The error of a run; result: the engine's; awaited: what the code awaited at its end. */
 export function errorOf(result, run, awaited, { timeoutMs, most }) {
   const { fates } = run;
   const { line = 0, column = 0, frame = '' } = result.location ?? {};
@@ -69,7 +69,7 @@ export function errorOf(result, run, awaited, { timeoutMs, most }) {
   return error;
 }
 
-/* ---- calls whose end the code does not know ------------------------------------------ */
+/* ---- calls whose outcome the code does not know -------------------------------------- */
 
 const OUTCOMES = {
   DONE: ['has ended all the same', 'have ended all the same'], FAILED: ['has failed', 'have failed'],
@@ -87,16 +87,16 @@ function lineOf(outcome, fates, isOpen, hasValue) {
     calls.length > NAMED_MAX ? ', ...' : ''}${outcome === 'DOUBTFUL' ? `; ${DOUBT}` : ''}`;
 }
 
-/** The error besides a value: a reader who stops at the value would repeat the call. */
+/** An error next to the value: a reader who sees only the value would repeat the call. */
 export function doubtOf({ fates }) {
   const message = lineOf('DOUBTFUL', fates, true, true);
   return message && { code: 'CANCELLED', name: '', message, line: 0, column: 0, frame: '', hint: 'await each call' };
 }
 
-/* A promise that a value was written from. */
+/* The text of a promise that was converted to a string. */
 const PROMISE = '[object Promise]';
 
-/** What else is said of calls. error: of the run, or the doubt. */
+/** Notes about calls. error: the run's, or that of doubtOf(). */
 export function notesOf({ fates }, hasValue, error, value) {
   const isTold = hasValue && error !== undefined;
   const open = Object.keys(OUTCOMES).filter((outcome) => outcome !== 'DOUBTFUL' || !isTold)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-calls - one run of code, seen from the host: handles every request of the sandbox.
+ * codemode-calls - the host's side of one run of code: handles every request of the sandbox.
  * The requests are untrusted: limits and the embedder's approval apply.
  */
 import { isObject, nearest } from './argument.js';
@@ -22,7 +22,7 @@ const FAULTS_MAX = 64; // the last errors that the code got
 const FAULT_CODES = ['NOT_FOUND', 'INVALID_ARGS', 'CALL_LIMIT', 'INPUT_TOO_LARGE'];
 const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; // as in servers.js
 
-/** Of a call that was sent and whose answer nobody has seen. */
+/** For a call that was sent, but whose answer did not arrive. */
 export const DOUBT = 'it may have taken effect: look before you repeat it';
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
@@ -40,9 +40,8 @@ function mimeOf(given, usual) {
   throw new CallError('INVALID_ARGS', 'mimeType is a type and a subtype, as in "text/csv"');
 }
 
-/* {value} as JSON, for the script in the sandbox. If it cannot be JSON, that is the fault of
- * whoever answers, and does not mean that the call did not happen. more: of further
- * members. */
+/* {value} as JSON, for the script in the sandbox. If JSON cannot hold the value, that is a fault
+ * of the tool: the call took place all the same. more: JSON of further members. */
 async function taken(value, who, more = '') {
   if (value === undefined) return new Taken('{}');
   const place = { subject: `the answer of ${who}`, root: 'answer' };
@@ -53,7 +52,7 @@ async function taken(value, who, more = '') {
   }
 }
 
-/* Waits for one of so many places, in order. */
+/* Runs a limited number of functions at once; further ones wait, in order. */
 class Gate {
   #free;
   #waiting = [];
@@ -75,7 +74,7 @@ class Gate {
   }
 }
 
-/* What happened to a call in the end, for readers who do not know. */
+/* The outcome of a call that has ended. */
 function outcomeOf({ ok, code, isDoubtful }) {
   if (isDoubtful) return 'DOUBTFUL';
   if (ok) return 'DONE';
@@ -84,9 +83,9 @@ function outcomeOf({ ok, code, isDoubtful }) {
 
 export class Run {
   artifacts = [];
-  #byUri = new Map(); // the same
-  #calls = []; // as they are reported, and begun, done, isSent, wasOpen, isDoubtful, message
-  #awaited = []; // names of what the code awaits
+  #byUri = new Map(); // the same, by URI
+  #calls = []; // what is reported, and begun, done, isSent, wasOpen, isDoubtful, message
+  #awaited = []; // names of the calls that the code awaits
   #servers;
   #options;
   #over = new AbortController();
@@ -111,8 +110,8 @@ export class Run {
     for (const stop of this.#stops) stop();
   }
 
-  /** The code has ended. What was sent takes effect whether or not anybody reads it: it is
-   * waited for, for leftMs; nothing more is sent. */
+  /** Call it when the code has ended. Calls that were sent take effect anyway: waits for them,
+   * for leftMs. Nothing more is sent. */
   async end(leftMs) {
     this.#isEnding = true;
     for (const call of this.#calls) call.wasOpen = call.begun !== undefined;
@@ -141,8 +140,8 @@ export class Run {
     }
   }
 
-  /** What is known of the calls: `open` of the code when it ended, `message` of a failure, and
-   * the `outcome`: DONE, FAILED, NOT_SENT, CANCELLED or DOUBTFUL. */
+  /** The calls, with `wasOpen` if they were open when the code ended, the `message` of a failure,
+   * and the `outcome`: DONE, FAILED, NOT_SENT, CANCELLED or DOUBTFUL. */
   get fates() {
     return this.#calls.map((call) => ({ ...call, outcome: outcomeOf(call) }));
   }
@@ -158,7 +157,7 @@ export class Run {
     return this.#faults.find(([text]) => text === message)?.[1] ?? (message === ASKED_MAX ? 'CALL_LIMIT' : undefined);
   }
 
-  /** What the code is waiting for, in words; '' if for nothing. */
+  /** What the code is waiting for, as text; '' if for nothing. */
   get awaited() {
     const names = [...new Set(this.#awaited)];
     return names.slice(0, AWAITED_MOST).join(', ') + (names.length > AWAITED_MOST ? ', ...' : '');
@@ -173,7 +172,7 @@ export class Run {
     }
   }
 
-  /* It has ended: without a code as it should. */
+  /* Records the end of a call; without a code it succeeded. */
   #close(call, code, message) {
     if (call.begun === undefined) return;
     call.ms = Math.round((now() - call.begun) * 10) / 10;
@@ -210,7 +209,7 @@ export class Run {
     if (FAULT_CODES.includes(code) && typeof message === 'string') this.#remember(message, code);
   }
 
-  /* So that an error that nobody catches has its code. */
+  /* Remembers an error: if the code does not catch it, its code is looked up. */
   #remember(message, code) {
     this.#faults = [[message, code], ...this.#faults].slice(0, FAULTS_MAX);
   }
@@ -263,7 +262,7 @@ export class Run {
     if (this.#isEnding || this.#over.signal.aborted) throw new CallError('NOT_SENT', 'the run has ended');
   }
 
-  /* The embedder's approval, before anything is done. */
+  /* Asks for the embedder's approval before the call. */
   async #ask({ server, tool, line }, args) {
     const { allow } = this.#options;
     if (allow === undefined) return;
@@ -307,7 +306,7 @@ export class Run {
     }
   }
 
-  /* ---- what is there --------------------------------------------------------------- */
+  /* ---- lists of tools -------------------------------------------------------------- */
 
   /* Once per run, however often the code asks: only a failed list is requested again. */
   #listed(name, server) {
@@ -348,7 +347,7 @@ export class Run {
     return taken(docs, "'discover'", absent === '' ? '' : `,"absent":${JSON.stringify(absent)}`);
   }
 
-  /* ---- what the code says meanwhile ------------------------------------------------ */
+  /* ---- progress and artifacts ------------------------------------------------------ */
 
   #progress(progress, total, message) {
     this.#onProgress?.({
@@ -398,11 +397,11 @@ export class Run {
   #read(uri) {
     const { mimeType, value } = this.#kept(uri);
     if (Buffer.isBuffer(value)) return { mimeType, base64: value.toString('base64') };
-    // A text of JSON that the code kept is a value to it, as in the command.
+    // The script parses application/json: a string kept as such is a value, as in the command.
     return { mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) };
   }
 
-  /* The host of a run shows what it likes: the artifact is marked. */
+  /* Only marks the artifact: the embedder decides what to show. */
   #show(uri) {
     const artifact = this.#kept(uri);
     if (!artifact.mimeType.startsWith('image/')) throw new CallError('INVALID_ARGS', 'it is not an image');

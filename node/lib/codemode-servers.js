@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-servers - the things behind a name of `servers`: a client of the MCP SDK, tools of
+ * codemode-servers - what a name of `servers` stands for: a client of the MCP SDK, tools of
  * createSandboxTools(), or plain functions.
  */
 import { isObject, nearest, wrong } from './argument.js';
@@ -20,7 +20,7 @@ export class CallError extends Error {
   }
 }
 
-/* readFile and read_file are one. */
+/* Makes readFile and read_file equal. */
 const folded = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /* Other hosts have the server's name before that of the tool: mcp__files__read. */
@@ -29,8 +29,8 @@ function withoutServer(server, tool) {
   return name.startsWith(server) ? name.slice(server.length).replace(/^[._\-/:]+/, '') || tool : tool;
 }
 
-/* What is thrown for a name that no tool has; instead: the only one that differs in nothing
- * but style, which is called in its place. */
+/* The error for a name that no tool has; instead: the only name that differs just in style,
+ * which is called in its place. */
 function noTool(server, tool, names) {
   const meant = nearest(withoutServer(server, tool), names);
   const error = new CallError('NOT_FOUND', `the server '${server}' has no tool '${tool}': ${
@@ -68,8 +68,8 @@ function callClient(client, tool, args, { signal, timeoutMs, onProgress }) {
   return client.callTool.length === 2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
 }
 
-/* The cause: error numbers of the protocol, and the SDK's for time and connection. Version 1
- * has none for a client that was never connected. */
+/* Maps the error codes of the protocol, and those of the SDK for timeouts and connections.
+ * Version 1 has none for a client that was never connected. */
 function clientError(error) {
   const message = messageOf(error);
   const code = error?.code;
@@ -94,13 +94,13 @@ function fromClient(server, client) {
     for (const { name, annotations } of tools) if (annotations?.readOnlyHint === true) readers.add(name);
     return tools;
   };
-  /* The call was wrong: does the tool exist at all? */
+  /* After a wrong call: the error to report if the tool does not exist. */
   const unknown = async (tool) => {
     try {
       const names = (await list()).map(({ name }) => name);
       return names.includes(tool) ? undefined : noTool(server, tool, names);
     } catch {
-      return undefined; /* keep what the server said */
+      return undefined; /* keep the server's error */
     }
   };
   const failureBehind = async (tool, result) => {
@@ -128,8 +128,8 @@ function fromClient(server, client) {
 
 /* ---- tools of this package, and plain functions -------------------------------------- */
 
-/* What is the same for both: tools() gives the list. Arguments are checked here, before
- * anybody is asked or anything is called. */
+/* The parts common to both. tools() returns the list. Arguments are checked here, before
+ * approval is asked for or anything is called. */
 function local(server, tools, call) {
   const find = (name) => tools().find((tool) => tool.name === name);
   return {
@@ -179,8 +179,8 @@ function fromFunctions(server, map, check) {
 /** {list(), check(tool, args), isReader(tool), call(tool, args, {signal, timeoutMs})}. check()
  * throws a CallError; with `instead`, the tool has that name. A call gives {result} of the
  * protocol or {value}, or both and isValue: then the value is what was returned, and the
- * result is its text. failure: the error that a result stands for, if we know it better than
- * the result says. check(name, value) throws for what no code may call. */
+ * result is its text. failure: the error that a result stands for, if that is more precise.
+ * check(name, value) throws for values that code must not call. */
 export function takeServer(name, server, check) {
   check?.(`options.servers.${name}`, server);
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);

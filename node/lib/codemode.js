@@ -49,7 +49,7 @@ function takeOptions(options) {
   return taken;
 }
 
-/* Runs whose calls nobody waits for. */
+/* The codes of runs that do not wait for their calls. */
 const STOPPED = ['ABORTED', 'TIMEOUT'];
 
 const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
@@ -113,7 +113,7 @@ class CodeMode {
     return [this.definition];
   }
 
-  /* An outcome, and what a reader should know besides. */
+  /* Returns the outcome, and notes for its reader. */
   async #run(code, { input = null, timeoutMs, onProgress, signal }) {
     const begin = now();
     const run = new Run(this.#servers, this.#options, onProgress && ((told) =>
@@ -159,7 +159,7 @@ class CodeMode {
     return this.#run(code, { ...options, timeoutMs });
   }
 
-  /* What is wrong with a model's input. */
+  /* The problem with a model's input, or undefined. */
   #problem(input) {
     if (!isObject(input)) return 'the arguments must be an object with code';
     const { code, timeout_ms: timeoutMs } = input;
@@ -185,7 +185,7 @@ class CodeMode {
     return answerOf(outcome, notes, this.#options.maxTextCharacters);
   }
 
-  /** Ends what runs; the clients are yours, and stay open. */
+  /** Ends all runs; the clients belong to the caller, and stay open. */
   dispose() {
     this.#engines.dispose();
   }

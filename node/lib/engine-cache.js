@@ -21,7 +21,7 @@ export function resultWithoutEngine(isDisposed, signals) {
 /* Depth of a configuration; without it a cycle would never end. */
 const DEEPEST = 16;
 
-/* Does its text describe it completely? */
+/* True if the value's text describes it completely. */
 function isData(value, isConfig) {
   if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
@@ -102,7 +102,7 @@ export class EngineCache {
     this.#entries.clear();
   }
 
-  /** dispose(), and wait until every process is gone. */
+  /** dispose(), and wait until every process has ended. */
   async close() {
     this.dispose();
     await Promise.all(this.#ending);

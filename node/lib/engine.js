@@ -16,7 +16,7 @@ const RUN = [
   'form', 'code', 'input', 'inputJson', 'dataset', 'bindings', 'limits', 'policy', 'signal', 'onLog', 'seed', 'nowMs',
 ];
 
-/** Engines without dispose(): their processes end all the same, but late. */
+/** Engines that were not disposed of: their processes end anyway, but late. */
 const collected = new FinalizationRegistry((state) => {
   if (state.isDisposed) return;
   process.emitWarning(
@@ -25,8 +25,8 @@ const collected = new FinalizationRegistry((state) => {
   );
 });
 
-/** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. check(name, value) throws
-  * for what must not be exposed; without it, an object of the host may also have other members. */
+/** [name, function] for each function, such as "db.query" of {db: {query}} or {'db.query': ...}.
+  * check(name, value) throws for what must not be exposed; without it, others are ignored. */
 function flatten(functions, check, prefix = '', above = []) {
   const list = Object.entries(functions).flatMap(([key, value]) => {
     const name = prefix + key;
@@ -44,8 +44,8 @@ function flatten(functions, check, prefix = '', above = []) {
 }
 
 /**
- * The names that an engine does not have yet. Names that the library may already have come
- * first: if one is refused, nothing has been exposed.
+ * The names that an engine does not have yet. First come names that the library may refuse
+ * since they exist already: if one is refused, nothing has been exposed.
  */
 function freshNames(list, exposed) {
   const names = list.map(([name]) => name).filter((name) => !exposed.has(name));
@@ -85,7 +85,7 @@ function takeNumber(name, value, least, most) {
 const NO_DATA = 'GBX_E_DATA';
 const FORMATS = ['json', 'ndjson', 'csv', 'tsv']; // in the order of gbx_data_format
 
-/** An invalid dataset or script is wrong use, whoever detects it. */
+/** An invalid dataset or script is wrong use, no matter where it is detected. */
 function wrongData(message, { line, column } = {}) {
   return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
 }
@@ -125,7 +125,7 @@ function takeForm(form) {
   return at;
 }
 
-/** Wait for what is not there yet, then submit; the call may have ended meanwhile. */
+/** Wait for texts and changes of the engine, then submit, unless the call has ended. */
 async function submitLater(call, form, code, input, bound, extra) {
   const { box } = call;
   box.waiting.add(call);
@@ -253,7 +253,7 @@ export class SandboxEngine {
     return optional(this.#load(name, () => given(json, 'json')));
   }
 
-  /** The same for a text whose format is 'json', 'ndjson', 'csv' or 'tsv'; of a table leniently. */
+  /** The same for a text: 'json', 'ndjson', 'csv' or 'tsv'. options: how to read a table. */
   loadText(name, text, format, options = {}) {
     return optional(this.#load(name, () => given(text, 'text'), format, addon.load, options));
   }
@@ -334,7 +334,7 @@ export class SandboxEngine {
     return JSON.parse(await box.enqueue(undefined, (_, id) => addon.report(box.handle, id)));
   }
 
-  /** Have `sink` called with one event for every call that has ended. */
+  /** Call `sink` with one event for every call that has ended. */
   telemetry(sink) {
     if (sink !== undefined && typeof sink !== 'function') throw wrong('sink', 'a function', sink);
     this.#box.sink = sink;
@@ -352,7 +352,7 @@ export class SandboxEngine {
     return this.#box.isDisposed;
   }
 
-  /** dispose(), and wait until every process is gone. */
+  /** dispose(), and wait until every process has ended. */
   async close() {
     this.dispose();
     await this.#box.end();

@@ -20,14 +20,14 @@ const WORDS = [
   [/^fs\.truncate/, 'fs.truncate is forbidden'],
 ];
 
-/* Of what an allowlist may have. */
+/* Texts for entries that the allowlist lacks. */
 const NOT_LISTED = {
   fetch: 'fetch() is not in the allowlist',
   'fs.readFile': 'fs access is not in the allowlist',
   crypto: 'crypto access is not in the allowlist',
 };
 
-/* What the code uses at that place, as the patterns have it: 'new Function', 'fs.writeFile'. */
+/* What the code uses there, in the form of the patterns: 'new Function', 'fs.writeFile'. */
 function useAt(code, { message, line, column }) {
   const name = /^'([^']+)'/.exec(message)?.[1] ?? '';
   const text = [...(code.split('\n')[line - 1] ?? '')];
@@ -36,8 +36,8 @@ function useAt(code, { message, line, column }) {
   return name;
 }
 
-/** The published texts of a violation, each once and in their order; own: the text of one that is not
-  * in the list. unlisted: what the allowlist lacks for it. */
+/** The published texts of the violations, each once, in their order. own: the text of one that is
+  * not in the list; unlisted: the entry that the allowlist lacks. */
 export function wordsOf(code, found) {
   const texts = found.flatMap(({ violation, unlisted, own }) => {
     const use = useAt(code, violation);

@@ -210,7 +210,7 @@ export class SandboxedToolForge {
     return { success: false, error: this.#errorOf(code, result, allowlist), code: result.code, ...cost };
   }
 
-  /** Ends its engines; what runs ends as ABORTED. */
+  /** Ends its engines; running calls end as ABORTED. */
   dispose() {
     this.#engines.dispose();
   }

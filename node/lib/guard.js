@@ -60,7 +60,7 @@ function check(code, options) {
   }
 }
 
-/** Does code have the structure that its form requires? Quick: other errors are not
+/** True if code has the structure that its form requires. Quick: other errors are not
  * reported. */
 export function hasForm(code, options) {
   return check(code, options)[1].length === 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * half - clients in Python and Rust refuse a whole message if its JSON has the escape of an
- * unpaired surrogate, half a character. Our output has U+FFFD in its place.
+ * half - replaces unpaired surrogates, halves of a character, by U+FFFD. Clients in Python and
+ * Rust refuse a whole message if its JSON has the escape of one.
  */
 import { isObject } from './argument.js';
 

@@ -27,7 +27,7 @@ export function hintOfEngine(hint) {
   return hint;
 }
 
-/** The hint for the author of the code, who can change nothing else. */
+/** The hint for the author of the code, who can change only the code. */
 export function hintOfCode(hint = '') {
   return OF_THE_ENGINE.reduce((text, [about, instead]) => text.replace(about, instead), addon?.advise(hint) ?? hint);
 }

@@ -54,22 +54,22 @@ const isObject = (value) => typeof value === 'object' && value !== null;
 const memberOf = (name, value) => stringify({ [name]: value }).slice(1, -1);
 
 /**
- * Values by name, of which one has members that become names of their own, too: each is
- * converted to JSON once.
+ * Named values, where the members of one value become names, too. Each is converted to JSON
+ * once.
  */
 export class Spread {
   #values;
   #name;
   #isName;
 
-  /** name: the value that is spread; isName(member): does the member become a name? */
+  /** name: the value that is spread; isName(member): true if the member becomes a name. */
   constructor(values, name, isName) {
     this.#values = values;
     this.#name = name;
     this.#isName = isName;
   }
 
-  /** What is checked: a Spread's values. Traps of proxies do not run. */
+  /** The value to check: for a Spread, its values. Traps of proxies do not run. */
   static valuesOf(value) {
     return isObject(value) && #values in value ? value.#values : value;
   }
@@ -132,7 +132,7 @@ export function given(json, name = 'inputJson') {
   throw wrong(name, 'a string or a Uint8Array', json);
 }
 
-/** What snapshot() or given() returned, once it is there. */
+/** The text that snapshot() or given() returned, once it is complete. */
 export async function whole({ text, ready }) {
   return ready === undefined ? text : ready;
 }

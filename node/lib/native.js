@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { setImmediate } from './clock.js';
 
 /* A bundler moves this code, and may leave it without import.meta: the files are then not
- * found. Whoever needs them reports that; the import does not throw. */
+ * found. Functions that need them report that; the import does not throw. */
 const file = import.meta.url === undefined ? join(process.cwd(), 'bundle.js') : fileURLToPath(import.meta.url);
 
 /** The folder that has the package's files. */
@@ -71,7 +71,7 @@ function missing(path) {
     'for the output of a bundler name the addon in $GLOVEBOX_ADDON';
 }
 
-/* The C library of this process has no version of glibc's where it is musl. */
+/* Without a glibc version in its report, this process runs on musl. */
 function unloadable(path, reason) {
   if (process.report.getReport().header.glibcVersionRuntime === undefined)
     return 'this Node.js is built for musl, and the addon for glibc: use the command instead, ' +
@@ -105,7 +105,7 @@ listen(MORE, () => setImmediate(addon.drain));
 
 let held = 0;
 
-/** Keep the process alive until release(): something is awaited. */
+/** Keep the process alive until release(), while something is awaited. */
 export function hold() {
   if (held++ === 0) addon?.hold(true);
 }

@@ -132,7 +132,7 @@ function sink(name, value) {
   return true;
 }
 
-/** The policy that each option means. */
+/** The policy's member that each option sets, and the function that reads it. */
 const CAPABILITIES = {
   console: ['console', sink],
   crypto: ['crypto', flag],
@@ -199,7 +199,7 @@ export function asArgument(error) {
   return saying(name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()) + said, error);
 }
 
-/** The policy of an engine, or undefined: console, timers, and what is exposed. */
+/** The policy of an engine; undefined: console, timers and exposed functions. */
 export function takePolicy(options) {
   const own = options.policy;
   if (own !== undefined && !isObject(own)) throw wrong('policy', 'an object', own);
@@ -247,7 +247,7 @@ function takePreloads(given) {
   return [...taken].flat();
 }
 
-/** Options of an engine, and others; one that is present only by name may be undefined. */
+/** Refuses names that are neither options of an engine nor in others. */
 export function needOptions(options, others = []) {
   if (!isObject(options)) throw wrong('options', 'an object', options);
   for (const name of Object.keys(options)) {
@@ -267,7 +267,7 @@ export function takeBaseDir({ baseDir = '.' }) {
   }
 }
 
-/** Are a policy's files accepted, whoever can change them? */
+/** True if a policy's files are accepted without a check of who can change them. */
 export function takeTrust({ trustFiles = false }) {
   return flag('trustFiles', trustFiles);
 }

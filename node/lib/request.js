@@ -2,7 +2,7 @@
 /*
  * request - the request that a handler serves, and its AbortSignal: it ends every engine call
  * that is made while the request is served, whether the handler passed the signal on or not.
- * A client that has left leaves nothing running.
+ * After a client disconnects, none of its calls keeps running.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 

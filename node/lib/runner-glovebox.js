@@ -37,7 +37,7 @@ function errorOf(result, given) {
   });
 }
 
-/* The secureFetchImpl of the execute() that a fetch belongs to answers it. */
+/* Each fetch is answered by the secureFetchImpl of its own execute(). */
 function makeEngine(config) {
   if (config.policy !== FETCH_POLICY) return new RequestEngine(config);
   const engine = new RequestEngine({ ...config, preload: [{ name: 'fetch.js', source: BOX_FETCH }] });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner-memory - the adapter without isolation: code runs in this very process, with all its
+ * runner-memory - the adapter without isolation: code runs in this process, with all its
  * rights. For tests and experiments; it warns when it is used.
  */
 import { inspect } from 'node:util';
@@ -82,7 +82,7 @@ function compile(code, names, around) {
   }
 }
 
-/* Whichever ends first: the code, its time, its signal or a timer's failure. */
+/* Ends with the first of these: the code, its timeout, its signal, a timer's failure. */
 async function within({ timeout, signal }, run) {
   let timer, abort, fail;
   const ended = new Promise((_, reject) => {

@@ -72,7 +72,7 @@ const RESULT = { subject: 'the result', root: 'result' };
 /* Values that a sandbox writes as JSON and JSON.stringify does not: an Error, a RegExp, a
  * typed array. A cycle's copy has one too, and is refused afterwards. */
 function readable(given, copies, key = '') {
-  const isMade = typeof given?.toJSON === 'function'; /* then it has been called already */
+  const isMade = typeof given?.toJSON === 'function'; /* then toJSON() makes the value */
   const value = isMade ? given.toJSON(key) : given;
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;

@@ -17,7 +17,7 @@ const ARGUMENTS = [
   'consoleSink', 'signal',
 ];
 
-/** A failure of the user's code, or its end: `code` says which. */
+/** A failure of the user's code, or its forced end: `code` says which. */
 export class SandboxExecutionError extends Error {
   constructor({ name = 'SandboxError', message, stack, code, hint, location, logs = [], executionMs = 0 }) {
     super(message);
@@ -116,7 +116,7 @@ export function withOwnPath(message, path, given) {
   return message.replace(path, () => argumentOf(name ?? JSON.parse(quoted), given) + path.slice(all.length));
 }
 
-/** Why the text is not code at all, or undefined. */
+/** Why the text contains no code; or undefined. */
 export function emptiness(code) {
   let rest = code.trimStart(), hasComment = false;
   for (let mark; (mark = /^(?:;|\/\/|\/\*)/.exec(rest)?.[0]) !== undefined;) {

@@ -2,7 +2,7 @@
 /*
  * schema - a model's arguments, checked against the JSON Schema of a tool.
  *
- * Errors are worded so that a model can repair them: where, what was expected, what came, and
+ * Errors are worded so that a model can repair them: where, what was expected, what was sent, and
  * what to send instead. A keyword that is not checked here refuses nothing. Patterns are
  * among these: a regular expression over untrusted text can run for ever.
  */
@@ -36,7 +36,7 @@ function lengthOf(text) {
   return text.length - pairs;
 }
 
-/* Numbers about a value: the keyword, when the value breaks it, and what is said then. */
+/* Bounds of a value: the keyword, the test that the value breaks it, and the message. */
 const BOUNDS = {
   string: (value) => {
     const size = lengthOf(value);
@@ -114,7 +114,7 @@ class Check {
     value.forEach((each, i) => this.value(each, first[i] ?? (isObject(items) ? items : undefined), `${path}[${i}]`, level));
   }
 
-  /* Of several forms one must fit; the problems are those of the one that fits best. */
+  /* One of several forms must match; the problems are those of the best match. */
   #forms(value, forms, path, level) {
     const before = this.problems;
     let best;

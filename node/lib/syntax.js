@@ -46,12 +46,12 @@ function errorOf(text) {
 const isNewer = ({ message }, text) => NEWER.some(([code, about, looks]) =>
   about.test(message) && looks.test(text) && errorOf(code) !== undefined);
 
-/* The word is left out where the code runs. */
+/* The word is removed before the code runs. */
 const isExport = ({ message }) => message === "Unexpected token 'export'";
 
-/* ---- V8's words as the engine's ------------------------------------------------------- */
+/* ---- V8's messages in the engine's wording -------------------------------------------- */
 
-/* The character that V8 could not use: what it begins shows the error. */
+/* The message for a character that V8 could not use: what it begins shows the error. */
 function characterOf(rest) {
   const [character = ''] = rest;
   if (/^['"`]/.test(rest)) return 'Unexpected EOF';
@@ -67,7 +67,7 @@ function tokenOf([, token], rest) {
 
 const wordAt = (rest) => /^[\p{L}\p{N}_$.]+/u.exec(rest)?.[0] ?? '';
 
-/* A token after a complete expression: V8 does not say of what. */
+/* A token after a complete expression, whose kind V8 does not report. */
 const unexpected = (kind) => (_, rest) => `Unexpected ${kind} '${wordAt(rest)}'`;
 
 const TABLE = [
@@ -115,7 +115,7 @@ function inEngineWords(message, rest) {
   return message;
 }
 
-/* ---- where it is ---------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------ */
 
 /* V8 gives the place only in the stack, below the line; for a very long line only its
  * number. */
@@ -171,7 +171,7 @@ export function secondOpinion(form, code) {
   /* A stack that is too small for deep code says nothing about the code's syntax. */
   if (error.name !== 'SyntaxError' || isNewer(error, proper[0]) || isExport(error)) return null;
   const { offset, isKnown } = placeOf(error, prefix, proper[0]);
-  /* The bracket behind the code is ours. */
+  /* A bracket after the code is that of the wrapper. */
   const isCut = isKnown && offset >= proper[0].trimEnd().length && /^Unexpected token '[)}]'/.test(error.message);
   const message = isCut ? 'Unexpected end of input' : error.message;
   const words = inEngineWords(message, proper[0].slice(offset));

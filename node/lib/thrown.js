@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// thrown - what an embedder's function has thrown, as texts. Anything can be thrown, and
+// thrown - converts what an embedder's function threw to text. Anything can be thrown, and
 // reading it may throw again; the functions here do not throw.
 
 function textOf(read) {
@@ -24,7 +24,7 @@ export function partsOf(error) {
   };
 }
 
-/** One line of it. */
+/** Its message. */
 export function messageOf(error) {
   return partsOf(error).message;
 }

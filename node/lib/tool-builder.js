@@ -61,7 +61,7 @@ export class ToolBuilder extends Parameters {
     return this;
   }
 
-  /** Hints of the protocol, in addition to those of the verb or instead. */
+  /** Hints of the protocol, which add to those of the verb or replace them. */
   annotate(annotations) {
     Object.assign(this.#annotations, needAnnotations(annotations));
     return this;

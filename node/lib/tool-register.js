@@ -16,15 +16,15 @@ function requestOf(extra) {
   return { signal: extra?.signal ?? extra?.mcpReq?.signal, extra };
 }
 
-/* ---- a client that has gone ---------------------------------------------------------- */
+/* ---- clients that disconnect ---------------------------------------------------------- */
 
 /* What was sent before the input ended, as in a pipe, still gets its answers. */
 const GRACE_MS = 500;
 
 const watched = new WeakSet();
 
-/* Version 1 of the SDK does not notice that its standard input has ended: calls would compute for
- * nobody. Closing the transport aborts their signals. */
+/* Version 1 of the SDK does not notice that its standard input has ended: calls would run on
+ * without a client. Closing the transport aborts their signals. */
 function watchInput(server) {
   const { transport } = server.server ?? server;
   const input = transport?._stdin;

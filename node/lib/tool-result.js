@@ -30,8 +30,8 @@ export function errorOf(result) {
 /* ---- what a handler returned ---------------------------------------------------------- */
 
 const isText = (value) => typeof value === 'string';
-/* Each blank is examined once: a value may be hostile, a million blanks with a mark
- * behind. */
+/* Examines each blank once: a hostile value may have a million blanks before a mark that
+ * does not match. */
 const isBase64 = (value) => isText(value) && /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/.test(value);
 const isMedia = ({ data, mimeType }) => isBase64(data) && isText(mimeType);
 
@@ -59,7 +59,7 @@ function isResult(value) {
   return value.content.length > 0 || Object.keys(value).every((name) => Object.hasOwn(PARTS, name));
 }
 
-/* Or a text that looks like one: JSON.stringify writes whole characters unescaped. */
+/* The escape of half a character, or text like it: whole characters are not escaped. */
 const HALF_ESCAPED = /\\ud[89a-f]/;
 
 const RETURNED = { subject: 'what the tool returned', root: 'result' };

@@ -27,7 +27,7 @@ export function schemaForSDK(toJSONSchema) {
   };
 }
 
-/** What version 1 of the SDK expects in place of a method's name. */
+/** The schema that version 1 of the SDK expects in place of a method's name. */
 export function requestSchemaFor(method) {
   const pass = (payload) => payload;
   const literal = { _zod: { def: { type: 'literal', values: [method] }, run: pass } };

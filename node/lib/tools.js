@@ -56,7 +56,7 @@ class SandboxTools {
     return this.#build('mutation', name);
   }
 
-  /** A tool without promises. */
+  /** A tool that promises nothing about its effects. */
   action(name) {
     return this.#build('action', name);
   }
@@ -131,7 +131,7 @@ class SandboxTools {
    * Serves all tools declared so far on a server of the official SDK: `McpServer`, or the
    * low-level `Server`, next to the tools that it has. Returns what the server returned for
    * each, by name; nothing for a low-level server. options.context: in place of the one that
-   * these tools were made with. A client that cancels, or has gone, ends its calls.
+   * these tools were made with. If a client cancels or disconnects, its calls end.
    */
   register(server, options = {}) {
     needKnown(needObject(options, 'options'), ['context'], 'options');
@@ -139,7 +139,7 @@ class SandboxTools {
     return registerTools(server, this.tools, (name, input = {}, request) => this.#call(name, input, request, context));
   }
 
-  /** Ends the engines that tools have used; what runs ends as ABORTED. */
+  /** Ends the engines that tools have used; running calls end as ABORTED. */
   dispose() {
     this.#engines.dispose();
   }

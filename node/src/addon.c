@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * addon - what JavaScript may call. It holds no state: each thread that
- * loads the addon gets functions of its own over a gbx_node_env of its own.
+ * addon - the functions for JavaScript. It holds no state: each thread that loads the
+ * addon gets its own functions, bound to its own gbx_node_env.
  */
 #include "addon.h"
 
-/* (whether to): as long as something is awaited the process stays. */
+/* (boolean): keep the process alive, while something is awaited, or no longer. */
 napi_value gbx_node_hold(napi_env env, napi_callback_info info)
 {
     size_t argc = 1;
@@ -55,7 +55,7 @@ static napi_value code_names(napi_env env)
     return list;
 }
 
-/* start(dispatch) -> everything else */
+/* start(dispatch) -> all other functions */
 static napi_value start(napi_env env, napi_callback_info info)
 {
     size_t argc = 1;

@@ -2,11 +2,11 @@
 /*
  * addon - the library for one JavaScript thread.
  *
- * Everything that happens elsewhere (a call ended, a function is asked for, a line was
- * written) is an event: posted from any thread, delivered on the JavaScript thread in
- * the order of posting, many at once if many wait, but never for long: then the event
- * loop has other work first. When the JavaScript thread ends, the addon waits for the
- * threads that work for it, ends the engines, and drops what was not delivered.
+ * Whatever happens on other threads (a call ended, a function is called, a line was
+ * written) is an event: posted from any thread, and delivered on the JavaScript thread
+ * in the order of posting. One turn delivers many waiting events, but only for a short
+ * time: then other work of the event loop goes first. When the JavaScript thread ends,
+ * the addon waits for its threads, ends the engines, and drops undelivered events.
  */
 #ifndef GBX_NODE_SRC_ADDON_H
 #define GBX_NODE_SRC_ADDON_H
@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What JavaScript may call: XX(its name, the function after gbx_node_). */
+/* The functions for JavaScript: XX(its name, the C name after gbx_node_). */
 #define GBX_NODE_FUNCTION_MAP(XX)   \
     XX("open", open)                \
     XX("close", close)              \
@@ -54,7 +54,7 @@ GBX_NODE_FUNCTION_MAP(XX)
 
 /* ---- text.c -------------------------------------------------------------- */
 
-/* UTF-8 that ends in NUL. Short ones cost no allocation: do not copy the structure. */
+/* NUL-terminated UTF-8. Short texts are not allocated: do not copy the structure. */
 typedef struct gbx_node_text {
     char *data; /* NULL: the value was undefined */
     size_t len;
@@ -65,21 +65,21 @@ typedef struct gbx_node_text {
 bool gbx_node_text_take(napi_env env, napi_value value, gbx_node_text *ret);
 void gbx_node_text_cleanup(gbx_node_text *text);
 
-/* The same in memory of its own, for free(). NULL with an exception pending on failure;
+/* The same in allocated memory, for free(). NULL with an exception pending on failure;
  * NULL without one: undefined. */
 char *gbx_node_string(napi_env env, napi_value value, size_t *ret_len);
 
-/* The property, if it is a number; of the second, not negative, else *ret stays. */
+/* The property, if it is a number (u64: not negative); else *ret is unchanged. */
 bool gbx_node_get_number(napi_env env, napi_value object, const char *name,
                          double *ret);
 void gbx_node_get_u64(napi_env env, napi_value object, const char *name, uint64_t *ret);
 
-/* True only if the property is. */
+/* True only if the property is true. */
 bool gbx_node_get_bool(napi_env env, napi_value object, const char *name);
 
 bool gbx_node_is_undefined(napi_env env, napi_value value);
 
-/* A value that cannot be made is undefined: what JavaScript sees is then at worst less. */
+/* A value that cannot be made becomes undefined: at worst JavaScript gets less. */
 napi_value gbx_node_undefined(napi_env env);
 napi_value gbx_node_boolean(napi_env env, bool value);
 napi_value gbx_node_number(napi_env env, double value);
@@ -89,12 +89,12 @@ napi_value gbx_node_utf8(napi_env env, const char *text, size_t len);
 bool gbx_node_args(napi_env env, napi_callback_info info, size_t count,
                    napi_value *ret);
 
-/* Throw what the library said: wrong use as TypeError, else as Error; .code is the
+/* Throw the library's error: wrong use as TypeError, else as Error; .code is the
  * status' name. */
 void gbx_node_throw(napi_env env, const gbx_error *error);
 
-/* A large text, taken over from JavaScript piece by piece: no piece holds the event loop
- * up for long. What was gathered, for free(), moved out; NULL with an exception thrown. */
+/* A gather is a large text that JavaScript passes piece by piece, so that none holds up
+ * the event loop. Moves the text out, for free(); NULL with an exception thrown. */
 char *gbx_node_gather_take(napi_env env, napi_value value, size_t *ret_len);
 
 /* ---- env.c: one JavaScript thread ---------------------------------------- */
@@ -103,18 +103,18 @@ struct gbx_node_engine;
 typedef struct gbx_node_env gbx_node_env;
 typedef struct gbx_node_event gbx_node_event;
 
-/* The first member of whatever is posted. */
+/* The first member of every structure that is posted. */
 struct gbx_node_event {
     gbx_node_event *next;
-    /* Tell the dispatcher. Only on the JavaScript thread, inside a handle scope. False: it
-     * has more to say than should be said at once, and comes to word again. */
+    /* Report to the dispatcher. Only on the JavaScript thread, inside a handle scope.
+     * False: it has more to report, and is called again later. */
     bool (*tell)(gbx_node_event *event, gbx_node_env *e, napi_env env);
-    /* Always, after the last tell or instead of it. */
+    /* Always called once, after the last tell or instead of it. */
     void (*drop)(gbx_node_event *event);
 };
 
-/* Figures of the result that is being told, read by the dispatcher through an array of
- * its own: seven values fewer to make for each call. */
+/* Figures of the result that is being reported. The dispatcher reads them from a shared
+ * array: seven values fewer to make for each call. */
 enum {
     GBX_NODE_WALL_MS,
     GBX_NODE_CPU_MS,
@@ -140,50 +140,50 @@ struct gbx_node_env {
     gbx_node_event *last;
     unsigned threads;
     unsigned references; /* the JavaScript thread's own, and one per engine */
-    bool is_awake;       /* asked to come, or not through with what it came for */
+    bool is_awake;       /* a wake-up is pending, or its events are being delivered */
     bool is_ending;
 };
 
-/* A new one for this thread; the dispatcher is called with what events tell. Throws and
- * returns NULL on failure. */
+/* A new one for this thread; events are reported to the dispatcher. Throws and returns
+ * NULL on failure. */
 gbx_node_env *gbx_node_env_new(napi_env env, napi_value dispatch);
 
 void gbx_node_env_ref(gbx_node_env *e);
 void gbx_node_env_unref(gbx_node_env *e);
 
-/* From any thread; the event is owned from now on. */
+/* From any thread; takes ownership of the event. */
 void gbx_node_post(gbx_node_env *e, gbx_node_event *event);
 
-/* Call the dispatcher. An exception out of it is nobody's to catch: it is fatal to the
- * thread, as one out of a timer is. */
+/* Call the dispatcher. Its exceptions cannot be caught: they are fatal to the thread,
+ * as those of a timer are. */
 void gbx_node_dispatch(gbx_node_env *e, napi_env env, size_t argc,
                        const napi_value *argv);
 
-/* Run work(arg) on a thread of its own; false if none can be had. */
+/* Run work(arg) on a new thread; false if none can be started. */
 bool gbx_node_run(gbx_node_env *e, void (*work)(void *), void *arg);
 
 /* ---- engine.c ------------------------------------------------------------ */
 
 /*
- * What may take long (starting, loading, exposing, preloading, ending) is a job on a
- * thread of its own; its end is told to the dispatcher. What does not (submitting a
- * small call, aborting, answering) happens on the JavaScript thread itself. An engine is
- * ended when it is closed, when its handle is collected, or with its thread.
+ * Slow operations (starting, loading, exposing, preloading, ending) are jobs on threads
+ * of their own; their ends are reported to the dispatcher. Fast operations (submitting
+ * a small call, aborting, answering) run on the JavaScript thread. An engine ends when
+ * it is closed, when its handle is collected, or with its JavaScript thread.
  */
 typedef struct gbx_node_engine {
     struct gbx_node_engine *next; /* of the env's; JavaScript thread only */
     gbx_node_env *e;
-    gbx_engine *core;     /* NULL until it has started; then until it is freed */
-    double id;            /* the dispatcher's name for it */
+    gbx_engine *core;     /* NULL before it has started and after it is freed */
+    double id;            /* its number in JavaScript */
     pthread_mutex_t lock; /* over what follows */
     pthread_cond_t changed;
-    unsigned users;                   /* threads inside the library with it */
+    unsigned users;                   /* threads that use it in the library */
     unsigned references;              /* the handle, jobs, calls */
-    struct gbx_node_call *submitting; /* on threads */
+    struct gbx_node_call *submitting; /* calls on threads */
     bool is_closing;                  /* written by the JavaScript thread alone */
 } gbx_node_engine;
 
-/* Kinds of what is told to the dispatcher: its first argument. */
+/* Kinds of reports to the dispatcher: its first argument, then the others. */
 enum {
     GBX_NODE_DONE =
         0,            /* call, code, value, its id, failure, log lines, were they cut */
@@ -193,11 +193,11 @@ enum {
     GBX_NODE_FETCH = 4, /* engine, token, method, url, headers, body, bytes, ms */
     GBX_NODE_AUDIT = 5, /* engine, line */
     GBX_NODE_LINES = 6, /* call, log lines: before its end, if they are many */
-    GBX_NODE_MORE = 7,  /* there is more: drain() when the event loop has time */
+    GBX_NODE_MORE = 7,  /* events remain: drain() when the event loop has time */
 };
 
-/* The arguments, and the engine whose handle is the first; NULL with an exception thrown
- * if that is none. */
+/* The arguments, and the engine whose handle is the first; NULL with an exception
+ * thrown if it is not a handle. */
 gbx_node_engine *gbx_node_args_engine(napi_env env, napi_callback_info info,
                                       size_t count, napi_value *ret);
 
@@ -205,21 +205,21 @@ gbx_node_engine *gbx_node_args_engine(napi_env env, napi_callback_info info,
  * or closed. */
 gbx_engine *gbx_node_engine_core(gbx_node_engine *engine);
 
-/* Between these two a thread is inside the library with the engine; the JavaScript
- * thread enters for it. */
+/* Between these two calls a thread uses the engine in the library; the JavaScript
+ * thread enters on its behalf. */
 void gbx_node_engine_enter(gbx_node_engine *engine);
 void gbx_node_engine_leave(gbx_node_engine *engine);
 
 void gbx_node_engine_ref(gbx_node_engine *engine);
 void gbx_node_engine_unref(gbx_node_engine *engine);
 
-/* End it now and wait; the JavaScript thread is ending too. */
+/* End it now and wait, because the JavaScript thread is ending. */
 void gbx_node_engine_end(gbx_node_engine *engine);
 
 /* ---- hostcall.c, transport.c --------------------------------------------- */
 
-/* What code in the box asks of JavaScript: asked on the engine's thread, told to the
- * dispatcher, answered on the JavaScript thread whenever it likes. */
+/* Requests of the worker's code to JavaScript: made on the engine's thread, reported to
+ * the dispatcher, and answered on the JavaScript thread at any later time. */
 
 /* Callbacks of the library; user is the gbx_node_engine. */
 void gbx_node_on_fetch(void *user, gbx_engine *core, gbx_transport_token token,
@@ -227,7 +227,7 @@ void gbx_node_on_fetch(void *user, gbx_engine *core, gbx_transport_token token,
 void gbx_node_on_audit(void *user, const char *line, size_t len);
 void gbx_node_on_host_call(void *user, gbx_engine *core, const gbx_host_call *call);
 
-/* The arguments of an answer, the engine and the request; false: there is nobody to
+/* The arguments of an answer, the engine and the request; false: there is no engine to
  * answer. */
 bool gbx_node_take_request(napi_env env, napi_callback_info info, size_t argc,
                            napi_value *argv, gbx_engine **ret_core,
@@ -235,8 +235,8 @@ bool gbx_node_take_request(napi_env env, napi_callback_info info, size_t argc,
 
 /* ---- options.c ----------------------------------------------------------- */
 
-/* What JavaScript said about an engine or a call, as the library wants it. JavaScript has
- * checked types and ranges; the library checks once more. */
+/* Options of an engine or a call, from JavaScript's objects to the library's
+ * structures. JavaScript has checked types and ranges; the library checks again. */
 
 typedef struct gbx_node_options {
     gbx_options core;
@@ -248,16 +248,16 @@ typedef struct gbx_node_options {
 
 /* NULL with an exception thrown. */
 gbx_node_options *gbx_node_options_take(napi_env env, napi_value object);
-/* What the library calls back belongs to engine. */
+/* Set the library's callbacks, for engine. */
 void gbx_node_options_for(gbx_node_options *options, gbx_node_engine *engine);
 void gbx_node_options_free(gbx_node_options *options);
 
 /* The members of object that are limits. */
 void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret);
 
-/* The policy in a JSON text, or NULL for none; relative paths of it begin at base_dir, if
- * that is a string, and its files are taken unexamined if trust_files is true. False with
- * an exception thrown. */
+/* The policy in a JSON text, or NULL for none. Its relative paths begin at base_dir, if
+ * that is a string; its files are not examined if trust_files is true. False with an
+ * exception thrown. */
 bool gbx_node_policy_take(napi_env env, napi_value json, napi_value base_dir,
                           napi_value trust_files, gbx_policy **ret);
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call - a call on its way: submitted, and told when it has ended. A small call is
- * submitted on the JavaScript thread: two system calls. To check long code and to copy a
- * large input takes milliseconds: that is done on a thread of its own.
+ * call - submits calls, and reports their ends. A small call is submitted on the
+ * JavaScript thread: two system calls. Checking long code and copying a large input
+ * take milliseconds: these are done on a separate thread.
  */
 #include "addon.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the guard takes for 4 KiB of code, and memcpy() twice for 512 KiB, is below 0.3 ms. */
+/* The guard needs below 0.3 ms for 4 KiB of code, as do two memcpy() of 512 KiB. */
 #define SMALL_CODE  4096
 #define SMALL_INPUT 524288
 
-/* A larger input takes a millisecond to free, which neither JavaScript's thread nor the
- * engine's has: it is copied and freed on the call's own. */
+/* A larger input takes a millisecond to free, too long for JavaScript's thread and the
+ * engine's: it is copied and freed on the call's own thread. */
 #define LENT_MAX 16777216
 
-/* Of the text of log lines, and what a line itself counts for: 1 ms. */
+/* Bytes of log lines per report, and what each line adds to its text: 1 ms. */
 #define LINES_AT_ONCE  262144
 #define BYTES_PER_LINE 256
 
@@ -30,7 +30,7 @@ typedef struct gbx_node_call {
     size_t lines_told;
     struct gbx_node_call *next; /* of those submitted on a thread; engine's lock */
     gbx_ticket ticket;          /* 0: not yet; engine's lock */
-    bool is_unwanted;           /* aborted before there was a ticket; engine's lock */
+    bool is_unwanted;           /* aborted before it had a ticket; engine's lock */
     gbx_call core;
     gbx_limits limits;
     gbx_policy *policy;
@@ -40,7 +40,7 @@ typedef struct gbx_node_call {
     char *dataset;
 } call;
 
-/* ---- what JavaScript is told --------------------------------------------- */
+/* ---- reports to JavaScript ----------------------------------------------- */
 
 typedef struct line {
     gbx_node_event event;
@@ -70,7 +70,7 @@ static napi_value make_text(napi_env env, const char *text)
     return gbx_node_utf8(env, text, strlen(text));
 }
 
-/* A refusal: code is the status, and value its message. */
+/* A refusal has the status as its code, and the message as its value. */
 static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
 {
     napi_value args[4] = {gbx_node_number(env, GBX_NODE_DONE),
@@ -81,8 +81,8 @@ static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
     gbx_node_dispatch(e, env, 4, args);
 }
 
-/* [error, hint, stack, line, column, frame, thrown name, message]; of a success undefined,
- * or the hint. */
+/* [error, hint, stack, line, column, frame, thrown name, message]; for a success
+ * undefined, or the hint. */
 static napi_value make_failure(napi_env env, gbx_result *result)
 {
     gbx_location at = gbx_result_location(result);
@@ -107,7 +107,7 @@ static napi_value make_failure(napi_env env, gbx_result *result)
     return list;
 }
 
-/* [level, time, text, level, ...]: as many as may be told at once, or undefined. */
+/* [level, time, text, level, ...]: as many as one report may have, or undefined. */
 static napi_value make_lines(napi_env env, call *c)
 {
     size_t count = gbx_result_log_count(c->result);
@@ -193,7 +193,7 @@ static void on_log(void *user, const gbx_log *log)
     line *l = malloc(sizeof *l + log->text_len);
 
     if (l == NULL)
-        return; /* the result has it all the same */
+        return; /* the result has the line too */
     l->event.tell = tell_line;
     l->event.drop = drop_line;
     l->call = c->id;
@@ -204,7 +204,7 @@ static void on_log(void *user, const gbx_log *log)
     gbx_node_post(c->engine->e, &l->event);
 }
 
-/* ---- its end ----------------------------------------------------------------- */
+/* ---- the end of a call ------------------------------------------------------- */
 
 static void free_call(call *c)
 {
@@ -240,7 +240,7 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     call *c = user;
 
     c->result = result;
-    free(c->input); /* were lent, or not taken over at all */
+    free(c->input); /* were lent, or were not passed on */
     free(c->bindings);
     c->input = c->bindings = NULL;
     (void)pthread_mutex_lock(&c->engine->lock);
@@ -259,7 +259,7 @@ static void submit_large(void *arg)
     gbx_node_engine *engine = c->engine;
     gbx_engine *core = engine->core;
     bool is_lent = (c->core.flags & GBX_CALL_LENT) != 0;
-    /* Freed here: that takes a while, too. */
+    /* Freed on this thread: that takes long, too. */
     char *input = is_lent ? NULL : c->input;
     char *bindings = is_lent ? NULL : c->bindings;
     gbx_ticket ticket = 0;
@@ -271,7 +271,7 @@ static void submit_large(void *arg)
         c->input = c->bindings = NULL;
     status = gbx_submit(core, &c->core, on_done, c, &ticket, &c->error);
     if (status == GBX_OK) {
-        /* From here on c may be gone: found again by its place in the list. */
+        /* From here on c may be freed: look for it in the list. */
         (void)pthread_mutex_lock(&engine->lock);
         is_unwanted = false;
         for (call *at = engine->submitting; at != NULL; at = at->next) {
@@ -307,7 +307,7 @@ static bool start_large(call *c)
     return false;
 }
 
-/* A string, undefined, or what was gathered. */
+/* A string, undefined, or a gather. */
 static bool take_bindings(napi_env env, napi_value extra, call *c)
 {
     napi_value value;
@@ -365,7 +365,7 @@ static bool take_extra(napi_env env, napi_value extra, call *c)
     return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
 }
 
-/* Code and input in memory of the call's own. */
+/* Copy code and input into the call's own memory. */
 static bool own_texts(call *c, const gbx_node_text *code, const gbx_node_text *input)
 {
     c->code = malloc(code->len + 1);
@@ -427,11 +427,11 @@ static bool submit(napi_env env, call *c, const gbx_node_text *code,
         gbx_node_throw(env, &error);
         return false;
     }
-    *ret_ticket = (double)c->ticket; /* nothing is told before this thread returns */
+    *ret_ticket = (double)c->ticket; /* no report comes before this thread returns */
     return true;
 }
 
-/* input: a string, undefined, or what was gathered. */
+/* input: a string, undefined, or a gather. */
 static bool take_input(napi_env env, napi_value value, call *c, gbx_node_text *text)
 {
     napi_valuetype type;
@@ -479,8 +479,8 @@ napi_value gbx_node_submit(napi_env env, napi_callback_info info)
     return is_submitted ? gbx_node_number(env, ticket) : NULL;
 }
 
-/* (handle, ticket) -> the number of a call that was submitted on a thread; -1: not known
- * yet; 0: there is none. */
+/* (handle, ticket) -> the number of a call that was submitted on a thread; -1: not
+ * known yet; 0: no such call. */
 napi_value gbx_node_call_of(napi_env env, napi_callback_info info)
 {
     napi_value argv[2];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine - an engine, and what may take long with it: a job on a thread of its own, whose
- * end is told to the dispatcher with the number that JavaScript gave it. Handles are
- * objects that wrap the structure; the tag on them is what makes a wrong argument a
- * TypeError and not a wild pointer.
+ * engine - an engine, and its slow operations: each is a job on its own thread, whose
+ * end is reported to the dispatcher with the number that JavaScript gave it. Handles
+ * are objects that wrap the structure; with their tag a wrong argument is a TypeError
+ * and not a wild pointer.
  */
 #include "addon.h"
 
@@ -22,8 +22,8 @@ typedef struct job {
     void (*work)(struct job *job); /* on the thread */
     gbx_status status;             /* work's outcome */
     gbx_error error;
-    char *text; /* with the outcome, or NULL; for gbx_string_free() */
-    char *name; /* what work needs; for free() */
+    char *text; /* of the outcome, or NULL; for gbx_string_free() */
+    char *name; /* input of work; for free() */
     char *data;
     size_t data_len;
     uint32_t format; /* gbx_data_format of data */
@@ -85,7 +85,7 @@ static job *new_job(gbx_node_engine *engine, double id, void (*work)(job *))
     return j;
 }
 
-/* It is owned from now on. If no thread can be had, that is its outcome. */
+/* Takes ownership. If no thread can be started, that is the job's outcome. */
 static void start_job(job *j)
 {
     gbx_node_engine_enter(j->engine);
@@ -120,7 +120,7 @@ static void load(job *j)
                                 (gbx_data_format)j->format, &j->error);
 }
 
-/* The data are the path, a NUL, and the query if there is one. */
+/* data is the path, a NUL, and the query if there is one. */
 static void load_sqlite(job *j)
 {
     const char *end = memchr(j->data, 0, j->data_len);
@@ -146,7 +146,7 @@ static void expose(job *j)
                                   j->engine, &j->error);
 }
 
-/* (handle, job, name, string or gather, format): false if there is no engine any more. */
+/* (handle, job, name, string or gather, format): false if the engine has ended. */
 static napi_value start(napi_env env, napi_callback_info info, void (*work)(job *))
 {
     napi_value argv[5];
@@ -167,7 +167,7 @@ static napi_value start(napi_env env, napi_callback_info info, void (*work)(job 
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a job");
         return NULL;
     }
-    (void)napi_get_value_uint32(env, argv[4], &j->format); /* or it stays JSON */
+    (void)napi_get_value_uint32(env, argv[4], &j->format); /* else it is JSON */
     j->name = gbx_node_string(env, argv[2], &ignored);
     if (napi_typeof(env, argv[3], &type) == napi_ok && type == napi_external)
         j->data = gbx_node_gather_take(env, argv[3], &j->data_len);
@@ -201,7 +201,7 @@ napi_value gbx_node_report(napi_env env, napi_callback_info info)
     return start(env, info, report);
 }
 
-/* The engine's thread asks gbx_node_on_host_call() for the name from now on. */
+/* From now on the engine's thread calls gbx_node_on_host_call() for the name. */
 napi_value gbx_node_expose(napi_env env, napi_callback_info info)
 {
     return start(env, info, expose);
@@ -220,7 +220,7 @@ static void unlink_from_env(gbx_node_engine *engine)
     }
 }
 
-/* Wait until no thread is inside the library with it, then free it. */
+/* Wait until no thread uses it in the library, then free it. */
 static void end_core(gbx_node_engine *engine)
 {
     gbx_engine *core;
@@ -242,7 +242,7 @@ static bool tell_closed(gbx_node_event *event, gbx_node_env *e, napi_env env)
     return j->id > 0 ? tell_job(event, e, env) : true;
 }
 
-/* Not by run_job(): it waits until no thread is inside the library. */
+/* Not a job of run_job(), for which end_core() would wait. */
 static void close_core(void *arg)
 {
     job *j = arg;
@@ -251,7 +251,7 @@ static void close_core(void *arg)
     gbx_node_post(j->engine->e, &j->event);
 }
 
-/* Without memory or a thread for it the engine is ended with its JavaScript thread. */
+/* Without memory or a thread for this, the engine ends with its JavaScript thread. */
 static bool start_closing(gbx_node_engine *engine, double id)
 {
     job *j = new_job(engine, id, NULL);
@@ -266,7 +266,7 @@ static bool start_closing(gbx_node_engine *engine, double id)
     return false;
 }
 
-/* The handle was collected: nobody can use the engine any more. */
+/* The handle was collected: JavaScript can no longer use the engine. */
 static void on_collected(napi_env env, void *data, void *hint)
 {
     gbx_node_engine *engine = data;
@@ -278,7 +278,7 @@ static void on_collected(napi_env env, void *data, void *hint)
     gbx_node_engine_unref(engine);
 }
 
-/* (handle, job's number): the job's end is told when every process is gone. */
+/* (handle, job's number): the job ends when every process has ended. */
 napi_value gbx_node_close(napi_env env, napi_callback_info info)
 {
     napi_value argv[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* env - one JavaScript thread: a way for other threads to reach it, the engines it made,
- * and a count of the threads that work for it. The lock is held over nothing but lists
- * and the waking itself. */
+/* env - one JavaScript thread: the queue of events for it, its engines, and a count of
+ * the threads that work for it. The lock is held only for lists and to wake the
+ * thread. */
 #include "addon.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@ typedef struct task {
     void *arg;
 } task;
 
-/* How long the event loop is held up at once. */
+/* The longest time that one turn holds up the event loop, in ns. */
 #define SLICE_NS 2000000
 
 static int64_t now_ns(void)
@@ -35,7 +35,7 @@ static void append(gbx_node_env *e, gbx_node_event *event)
     e->last = event;
 }
 
-/* The oldest event; without one the next to be posted wakes this thread again. */
+/* The oldest event. NULL: none, and the next post wakes this thread again. */
 static gbx_node_event *pop(gbx_node_env *e)
 {
     gbx_node_event *event;
@@ -70,7 +70,7 @@ static void tell(gbx_node_env *e, napi_env env, gbx_node_event *event)
     (void)pthread_mutex_unlock(&e->lock);
 }
 
-/* Tell what waits; what is more than one turn may take is asked for again. */
+/* Report waiting events; if time runs out, ask the dispatcher to call again. */
 static void tell_some(gbx_node_env *e, napi_env env)
 {
     int64_t until = now_ns() + SLICE_NS;
@@ -93,7 +93,7 @@ static void tell_some(gbx_node_env *e, napi_env env)
     }
 }
 
-/* On the JavaScript thread; env is NULL when it is about to end. */
+/* On the JavaScript thread; env is NULL when the thread is about to end. */
 static void on_wake(napi_env env, napi_value callback, void *context, void *data)
 {
     (void)callback;
@@ -104,7 +104,7 @@ static void on_wake(napi_env env, napi_value callback, void *context, void *data
 
 /*
  * The JavaScript thread ends, and no JavaScript runs any more. Threads that work for it
- * finish first (they use the engines), then every process is ended.
+ * finish first, since they use the engines; then every process ends.
  */
 static void on_end(void *arg)
 {
@@ -140,7 +140,7 @@ static bool set_up(gbx_node_env *e, napi_env env, napi_value dispatch)
                napi_ok &&
            napi_create_threadsafe_function(env, NULL, NULL, name, 0, 1, NULL, NULL, e,
                                            on_wake, &e->wake) == napi_ok &&
-           /* An engine that waits for nothing keeps no process alive. */
+           /* An engine that waits for nothing does not keep the process alive. */
            napi_unref_threadsafe_function(env, e->wake) == napi_ok &&
            /* After the function above: hooks run in the opposite order. */
            napi_add_env_cleanup_hook(env, on_end, e) == napi_ok;
@@ -204,14 +204,14 @@ void gbx_node_post(gbx_node_env *e, gbx_node_event *event)
 {
     (void)pthread_mutex_lock(&e->lock);
     append(e, event);
-    /* Under the lock: once is_ending is set, the function may be gone. */
+    /* Under the lock: once is_ending is set, the function may be released. */
     if (!e->is_awake && !e->is_ending)
         e->is_awake = napi_call_threadsafe_function(e->wake, NULL,
                                                     napi_tsfn_nonblocking) == napi_ok;
     (void)pthread_mutex_unlock(&e->lock);
 }
 
-/* Go on telling; the dispatcher asked for it after other work of the event loop. */
+/* Report more events; the dispatcher calls this after other work of the event loop. */
 napi_value gbx_node_drain(napi_env env, napi_callback_info info)
 {
     void *e = NULL;
@@ -256,7 +256,7 @@ bool gbx_node_run(gbx_node_env *e, void (*work)(void *), void *arg)
     e->threads++;
     e->references++;
     (void)pthread_mutex_unlock(&e->lock);
-    /* Signals are the host's: none is to arrive here. */
+    /* Signals belong to the host: this thread must get none. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

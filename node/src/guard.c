@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard - the guard without an engine, and what the library says of code that does not
- * parse, for another parser. This looks behind the public headers: an embedder has no use
- * for half of what a call does with its code.
+ * guard - the guard without an engine, and the library's hints for code that another
+ * parser rejects. It uses internal headers: an embedder has no use for parts of what a
+ * call does with its code.
  */
 #include "addon.h"
 
@@ -78,7 +78,7 @@ napi_value gbx_node_check(napi_env env, napi_callback_info info)
 
 /* ---- advice ---------------------------------------------------------------- */
 
-/* The form and the code, which every function here begins with. */
+/* The form and the code: the first arguments of the functions here. */
 static bool take(napi_env env, const napi_value *argv, gbx_form *ret_form,
                  gbx_node_text *ret_code)
 {
@@ -102,8 +102,8 @@ static napi_value list_of(napi_env env, const napi_value *values, uint32_t count
     return list;
 }
 
-/* (form, code) -> [text, line, column, mayBeTypeScript]: the code as the engine gets it,
- * without what is around it, and where in the code it begins. */
+/* (form, code) -> [text, line, column, mayBeTypeScript]: the part of the code that the
+ * engine gets, and the position where it begins. */
 napi_value gbx_node_proper(napi_env env, napi_callback_info info)
 {
     napi_value argv[2];

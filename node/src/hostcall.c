@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hostcall - what is asked of JavaScript. What cannot be told for want of memory is
- * answered here. */
+/* hostcall - passes the worker's requests to JavaScript. If memory is lacking for that,
+ * they fail here. */
 #include "addon.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ bool gbx_node_take_request(napi_env env, napi_callback_info info, size_t argc,
     return *ret_core != NULL;
 }
 
-/* (handle, request, JSON, gathered or not; undefined is undefined) */
+/* (handle, request, JSON as a string or gather; undefined: no value) */
 napi_value gbx_node_answer(napi_env env, napi_callback_info info)
 {
     napi_value argv[3];
@@ -129,7 +129,7 @@ napi_value gbx_node_answer(napi_env env, napi_callback_info info)
 
     if (!gbx_node_take_request(env, info, 3, argv, &core, &request))
         return NULL;
-    /* Who comes late finds nobody: that is no failure. */
+    /* A late answer finds no request: that is not an error. */
     if (napi_typeof(env, argv[2], &type) == napi_ok && type == napi_external) {
         large = gbx_node_gather_take(env, argv[2], &len);
         if (large != NULL)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* options - what has a name in JavaScript and a field here is a table. */
+/* options - reads options from JavaScript; tables map names to fields. */
 #include "addon.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A number: of 4 bytes, or of 8. */
+/* A number of 4 or 8 bytes. */
 typedef struct field {
     const char *name;
     size_t offset;
@@ -104,7 +104,7 @@ static bool take_preloads(napi_env env, napi_value object, gbx_node_options *o)
     return o->preloads != NULL;
 }
 
-/* process.emitWarning(text): on standard error, unless the program listens. */
+/* process.emitWarning(text): to standard error, unless the program listens. */
 static void emit_warnings(napi_env env, const gbx_policy *policy)
 {
     const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text - strings and plain values, out of JavaScript and into it. */
+/* text - converts strings and plain values from and to JavaScript. */
 #include "addon.h"
 
 #include "base/buf.h"
@@ -23,8 +23,8 @@ bool gbx_node_is_undefined(napi_env env, napi_value value)
            (type == napi_undefined || type == napi_null);
 }
 
-/* Write a string of len bytes of UTF-8, and a NUL. ASCII is copied: the general way looks at
- * every character. */
+/* Write a string of len bytes of UTF-8, and a NUL. ASCII is copied: the conversion to
+ * UTF-8 looks at every character. */
 static bool write_text(napi_env env, napi_value value, char *to, size_t len)
 {
     size_t units = 0;
@@ -72,7 +72,7 @@ bool gbx_node_text_take(napi_env env, napi_value value, gbx_node_text *ret)
         refuse(env, status);
         return false;
     }
-    /* A character of four bytes may have found no place at the end. */
+    /* If it may be cut, before a character of up to four bytes, take it again. */
     if (ret->len < sizeof ret->room - 4) {
         ret->data = ret->room;
         return true;

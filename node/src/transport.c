@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transport - JavaScript makes the requests of fetch. The library has judged each before
- * it comes here, and judges what comes back.
+ * transport - JavaScript makes the requests of fetch. The library checks each request
+ * before it gets here, and checks the response.
  */
 #include "addon.h"
 
@@ -31,7 +31,7 @@ static void drop(gbx_node_event *event)
     free(r);
 }
 
-/* HTTP's headers are bytes: one character each. */
+/* HTTP headers are bytes: each becomes one character. */
 static napi_value make_headers(napi_env env, const char *texts, size_t count)
 {
     napi_value list = gbx_node_undefined(env);
@@ -104,7 +104,7 @@ static bool copy_request(request *r, const gbx_transport_request *given)
     return !to->failed;
 }
 
-/* [name, value, name, value, ...] as the library wants it; *ret_count of them. */
+/* Convert [name, value, name, value, ...] to *ret_count headers. */
 static gbx_http_header *take_headers(napi_env env, napi_value list, size_t *ret_count)
 {
     gbx_http_header *headers;

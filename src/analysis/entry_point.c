@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_point - find what gives a script its value: at the top level of the flat tree, and
- * among all uses of names. A function that other code calls must not be called twice.
+ * entry_point - finds what gives a script its value, from the top level of the flat
+ * tree and all uses of names. A function that the code calls must not be called again.
  */
 #include "analysis/internal.h"
 
@@ -11,8 +11,8 @@
 
 /* ---- the exports of a CommonJS module --------------------------------------- */
 
-/* All or nothing: if the code declares `module`, passes it on or exports to it twice, the
- * code stays unchanged, and the structural check reports that `module` does not exist. */
+/* All or nothing: code that declares `module`, passes it on or exports to it twice
+ * stays unchanged, and the structural check reports that `module` does not exist. */
 
 #define EXPORT "export default"
 
@@ -29,7 +29,7 @@ static bool is_same(const gbx_tree *t, uint32_t a, uint32_t b)
                                                 t->nodes[b].end - t->nodes[b].start);
 }
 
-/* Is it the name of a function declared at top level? */
+/* True if it is the name of a function declared at top level. */
 static bool names_function(const gbx_tree *t, uint32_t name)
 {
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
@@ -48,7 +48,7 @@ static bool names_function(const gbx_tree *t, uint32_t name)
     return false;
 }
 
-/* { run, work: main }; some: at least one member is a function. */
+/* { run, work: main }: all members are functions; some: at least one is. */
 static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
 {
     size_t others = 0;
@@ -73,7 +73,7 @@ static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
     return others == 0 && *ret_some;
 }
 
-/* The offset after `module.exports` or `exports` at the start of node i; 0: not
+/* The length of `module.exports` or `exports` at the start of node i; 0: neither is
  * there. */
 static size_t past_exports(const gbx_tree *t, uint32_t i)
 {
@@ -87,7 +87,7 @@ static size_t past_exports(const gbx_tree *t, uint32_t i)
 }
 
 /* `left = value` becomes `export default value`. If that does not fit, only the value
- * is left, which works as well for a function at the end. */
+ * stays, which is enough for a function at the end. */
 static bool put_default(struct exporting *l, uint32_t statement, uint32_t left,
                         uint32_t value)
 {
@@ -179,7 +179,7 @@ bool gbx_exports_take(const gbx_tree *t, char *to)
     return take_all(&l);
 }
 
-/* More than any real script of 50 kB declares without calling one. */
+/* Top-level functions to examine: no real script of 50 kB has so many uncalled. */
 #define FUNCTIONS_MAX 64
 
 struct look {
@@ -195,7 +195,7 @@ struct look {
     size_t name_count;
 };
 
-/* ---- the top ---------------------------------------------------------------- */
+/* ---- the top level ---------------------------------------------------------- */
 
 static void add_function(struct look *l, uint32_t name)
 {
@@ -221,7 +221,7 @@ static bool look_at_variables(struct look *l, uint32_t i)
     return only;
 }
 
-/* From the tree: in the text the word is already blank. */
+/* Look in the tree: in the text `default` is already blank. */
 static bool is_default(const gbx_tree *t, uint32_t exported)
 {
     for (uint32_t c = exported + 1; c < t->nodes[exported].next; c = t->nodes[c].next)
@@ -279,8 +279,8 @@ static void look_at_statement(struct look *l, uint32_t i)
     }
 }
 
-/* The grammar reads `await (f)()` as a call of a function of that name, which cannot be
- * meant; and the token belongs to a for. */
+/* The grammar reads `await (f)()` as a call of a function named await, which cannot be
+ * meant. As a token, await is part of `for await`. */
 static bool is_await(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].kind == GBX_NODE_AWAIT ||
@@ -294,7 +294,7 @@ static bool is_return(const gbx_tree *t, uint32_t i)
     return t->nodes[i].kind == GBX_NODE_RETURN;
 }
 
-/* Has the script itself such a node, not only a function in it? */
+/* True if the script has such a node outside of its functions. */
 static bool has_outside(const gbx_tree *t, bool (*is_it)(const gbx_tree *t, uint32_t i))
 {
     for (uint32_t i = 0; i < t->count;) {
@@ -326,8 +326,8 @@ static bool declares_function(const struct look *l, uint32_t i)
     return false;
 }
 
-/* Is the name used outside its function and its declaration? but: a node to skip as
- * well; at_top: by the script itself, not only in the bodies of top-level functions. */
+/* True if the name is used outside its declaration. but: another node to skip; at_top:
+ * uses in top-level functions do not count. */
 static bool is_used(const struct look *l, uint32_t name, uint32_t but, bool at_top)
 {
     const gbx_tree *t = l->t;
@@ -345,7 +345,7 @@ static bool is_used(const struct look *l, uint32_t name, uint32_t but, bool at_t
     return false;
 }
 
-/* The last unused function, and how many there are. */
+/* The last unused function, and the number of unused ones. */
 static uint32_t find_unused(const struct look *l, size_t *ret_count)
 {
     uint32_t found = GBX_NO_NODE;
@@ -425,7 +425,7 @@ static uint32_t find_named(const struct look *l, uint32_t value)
     return name != GBX_NO_NODE && is_used(l, name, but, false) ? GBX_NO_NODE : name;
 }
 
-/* Is an exported expression the value although declarations follow it? */
+/* True if an exported expression is the value although declarations follow it. */
 static bool is_kept(const struct look *l)
 {
     return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
@@ -485,7 +485,7 @@ static bool is_object(const gbx_tree *t, uint32_t block)
            t->nodes[value].kind == GBX_NODE_EXPRESSION_STATEMENT;
 }
 
-/* Blank the words before an exported expression. */
+/* Blank the words before an exported declaration or expression. */
 static void drop_export(const gbx_tree *t, uint32_t i, char *to)
 {
     uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
@@ -517,8 +517,8 @@ static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
 }
 
 /*
- * Find the last expressions in all branches of a final if, try or block. The engine
- * also gives a loop a value, that of its last round, but not in a function; a script's
+ * Find the last expressions in all branches of a final if, try or block. A loop has a
+ * value for the engine, but not inside a function: it is left out, since a script's
  * value must not depend on whether it awaits something.
  */
 static void find_tails(const struct look *l, gbx_entry_point *ret)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* explain - the only file that converts between positions in the caller's text and in
- * the tree. */
+/* explain - finds why code failed. Only this file converts between positions in the
+ * caller's text and in the tree. */
 #include "analysis/internal.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define WORK_MAX ((size_t)20 * 1000 * 1000) /* some 100 ms */
+#define WORK_MAX ((size_t)20 * 1000 * 1000) /* about 100 ms */
 
 struct question {
     const char *text;
@@ -36,7 +36,7 @@ static size_t column_offset(const char *text, size_t start, size_t end, uint32_t
     return at;
 }
 
-/* An offset in the text, within the region that was parsed. */
+/* Make an offset in the text one in the region that was parsed. */
 static size_t into_region(gbx_region region, size_t offset)
 {
     if (offset < region.start)
@@ -94,9 +94,9 @@ static void answer(void *user)
                         &q->explanation->column);
 }
 
-/* ---- public to the worker ------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------- */
 
-/* A place past the code that the engine reports means the code's end. */
+/* If the engine reports a position after the code, use the code's end. */
 static void clamp(const struct question *q)
 {
     uint32_t last_line, last_column;

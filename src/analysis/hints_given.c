@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hints_given - code that failed, or gave nothing, because what it is given differs from what
- * it expects: its input, its datasets, the servers of code mode. The engine's message shows
- * the name; the tree shows which parameter it is.
+ * hints_given - hints for code that failed, or has no value, because it expects other
+ * input, datasets or servers than it is given. The engine's message shows the name; the
+ * tree shows which parameter it is.
  */
 #include "analysis/internal.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- parameters of the code's functions ------------------------------------------ */
 
-/* What a name is. */
+/* The parameter that a name is, or is part of. */
 typedef struct naming {
     bool is_parameter;
     unsigned index;
@@ -85,7 +85,7 @@ static naming naming_of(const gbx_tree *t, const char *name, size_t len)
     return found;
 }
 
-/* Is the parameter of that index destructured without a default? */
+/* True if the parameter of that index is destructured without a default. */
 static bool takes_apart(const gbx_tree *t, unsigned index)
 {
     for (uint32_t i = 0; i < t->count; i++) {
@@ -119,7 +119,7 @@ static name name_at(const char *text)
     return (name){text, gbx_text_name_length(text)};
 }
 
-/* .x or [0], and the quote after it. */
+/* True for .x or [0] with the quote after it. */
 static bool is_last_access(const char *text)
 {
     size_t n;
@@ -130,7 +130,7 @@ static bool is_last_access(const char *text)
            text[1 + n] == '\'';
 }
 
-/* d.x and d.orders.x; in deeper expressions something else is missing. */
+/* Accepts d.x and d.orders.x: in deeper expressions something else is missing. */
 static bool take_expression(const char *text, failed *f)
 {
     f->root = name_at(text);
@@ -142,7 +142,7 @@ static bool take_expression(const char *text, failed *f)
            is_last_access(text + 1 + f->member.len);
 }
 
-/* The row; its text is completed by that name, as it stands in the code. */
+/* Set the hint, whose text is completed by that name from the code. */
 static void say(const failed *f, gbx_hint hint, name word)
 {
     const gbx_tree *t = &f->c->tree;
@@ -190,7 +190,7 @@ static bool is_input(const failed *f)
            is_argument(f, is(f, GBX_GIVEN_DATA) ? 1 : 0, "input");
 }
 
-/* Is it the object of all datasets? */
+/* True if the root is the object of all datasets. */
 static bool is_all(const failed *f)
 {
     return (is(f, GBX_GIVEN_ALL) && is_data(f)) ||
@@ -270,8 +270,8 @@ static void explain_data(failed *f)
 
 /* ---- habits from other hosts, in code mode --------------------------------------- */
 
-/* The engine's messages also fit many other mistakes: a hint is given only where the text
- * leaves no doubt. */
+/* The engine's messages fit many other mistakes too: a hint is given only where the
+ * text leaves no doubt. */
 
 /* Parts of the patterns, which are extended regular expressions. */
 #define NO_OBJECT "is not an object \\(evaluating '"
@@ -280,7 +280,7 @@ static void explain_data(failed *f)
 #define WRAPPER   "(content|structuredContent)"
 #define PARAMETER "\\( *\\{[^}]*\\<"
 
-/* The first that fits counts. */
+/* The first match is used. */
 static const struct {
     unsigned given;
     const char *message;
@@ -290,7 +290,7 @@ static const struct {
     /* servers("NAME") or servers.NAME("tool", ...) */
     {GBX_GIVEN_SERVERS, "^TypeError: servers(\\." NAME ")? is not a function", NULL,
      GBX_HINT_TOOLS},
-    /* servers, a member of it, or a member of that name: the global exists. */
+    /* servers, a member of it or a member of that name: the global servers exists. */
     {GBX_GIVEN_SERVERS,
      NO_OBJECT "(" NAME "\\.servers'|servers(\\." NAME ")?('|\\[|\\." NAME "'))", NULL,
      GBX_HINT_GLOBALS},
@@ -298,28 +298,28 @@ static const struct {
     {GBX_GIVEN_SERVERS, "cannot be destructured",
      PARAMETER "(servers|glovebox|discover|artifact|show|progress|ToolError)\\>",
      GBX_HINT_GLOBALS},
-    /* ({ input }) => ... as if input were a member. The argument is the input itself, null
-     * at worst. */
+    /* ({ input }) => ... as if input were a member. The argument is the input itself,
+     * or null. */
     {GBX_GIVEN_SERVERS, MISSING "input['.[]", PARAMETER "input\\>", GBX_HINT_GLOBALS},
     {GBX_GIVEN_SERVERS | GBX_GIVEN_TEXT, "'input\\.", NULL, GBX_HINT_INPUT_TEXT},
     {GBX_GIVEN_SERVERS | GBX_GIVEN_NO_INPUT, NO_OBJECT "input\\>", NULL,
      GBX_HINT_NO_INPUT},
     {GBX_GIVEN_SERVERS | GBX_GIVEN_NO_INPUT, "cannot be destructured", "= input",
      GBX_HINT_NO_INPUT},
-    /* r.content[0], content[0], content.map or (await f()).content, but not deeper: a member
-     * of an item of an answer may really be missing. */
+    /* r.content[0], content[0], content.map or (await f()).content, but not deeper: the
+     * item of an answer may really lack that member. */
     {GBX_GIVEN_SERVERS | GBX_GIVEN_RESULTS,
      MISSING "(\\(await .*\\)\\." WRAPPER "\\>|" WRAPPER "(\\." NAME
              "'|[^.A-Za-z0-9_$])|" NAME "\\." WRAPPER "\\>)",
      NULL, GBX_HINT_CONTENT},
-    /* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). The message
-     * names only the pattern, the call before it, or nothing. */
+    /* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). The
+     * message contains only the pattern, the call before it, or neither. */
     {GBX_GIVEN_SERVERS | GBX_GIVEN_RESULTS,
      "cannot be destructured|" MISSING "(\\[|.*\\)'\\)$)",
      "\\{[^;]*\\<" WRAPPER "\\>[^;]*\\} *\\)? *=| of content\\)", GBX_HINT_CONTENT},
 };
 
-/* The code may be long: its beginning must do. */
+/* Bytes that are searched: of long code, only the beginning. */
 #define LOOKED_MAX 2048
 
 static bool is_like(const char *text, size_t len, const char *pattern)
@@ -351,15 +351,15 @@ static void explain_habit(gbx_case *c)
         }
 }
 
-/* Functions and objects by which other hosts call tools. */
+/* Functions and objects that call tools in other hosts. */
 #define CALLERS                                                                       \
     "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
     "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
     "execute_tool"
 #define CLIENTS "mcp mcpClient mcp_client client session tools"
 
-/* name, which does not exist: callTool(...), mcp.callTool(...), await tools.name(...), or a
- * function that may be a tool's. */
+/* A name that does not exist: callTool(...), mcp.callTool(...), await tools.name(...),
+ * or a function that may be meant as a tool. */
 static void explain_tool(gbx_case *c, name unknown)
 {
     const gbx_tree *t = &c->tree;
@@ -388,7 +388,7 @@ static void explain_tool(gbx_case *c, name unknown)
     }
 }
 
-/* ---- the two cases --------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------- */
 
 void gbx_explain_given(gbx_case *c)
 {
@@ -407,7 +407,7 @@ void gbx_explain_given(gbx_case *c)
 }
 
 /* ({ orders }) => orders, called with one dataset, which lacks that member; and (d) =>
- * d.length, called with all: d has other members. */
+ * d.length, called with all datasets, which are members of d. */
 void gbx_explain_nothing(gbx_case *c)
 {
     failed f = {.c = c};
@@ -420,7 +420,7 @@ void gbx_explain_nothing(gbx_case *c)
 
         if (n->next != i + 1)
             continue;
-        /* A list of names may be printed in place of a value. */
+        /* Code that prints, such as a list of names, may need no value. */
         if (is_dataset(&f, word) || gbx_tree_is(&c->tree, i, "console"))
             reads_none = false;
         if (!is_one || !is_dataset(&f, word))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hints_runtime - the engine says what happened; the tree often shows why: a promise
- * that was not awaited, a const that is assigned to, a name that is declared later.
+ * hints_runtime - hints for code that threw, as the tree shows the cause: a promise
+ * without await, an assignment to a const, a name that is declared later.
  */
 #include "analysis/internal.h"
 
@@ -20,7 +20,7 @@ static bool may_walk(gbx_case *c)
 
 /* ---- names ------------------------------------------------------------------ */
 
-/* The declaration of that name with one of the words, or GBX_NO_NODE. */
+/* The declaration of that name by one of the keywords, or GBX_NO_NODE. */
 static uint32_t find_declared(gbx_case *c, const char *name, size_t len,
                               const char *words)
 {
@@ -65,7 +65,7 @@ static bool is_declared_anywhere(gbx_case *c, const char *name, size_t len)
     return false;
 }
 
-/* On the line, at or after the engine's place: a name that is declared further on. */
+/* The first name on the line that is declared further on, or GBX_NO_NODE. */
 static uint32_t find_too_early(gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
@@ -100,12 +100,12 @@ static uint32_t assigned_name(const gbx_tree *t, uint32_t i)
                                                                          : GBX_NO_NODE;
 }
 
-/* The engine reports an assignment to a const where the function begins. */
+/* Search from there on: the engine may report the start of the function. */
 static uint32_t find_const_assignment(gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
     size_t from = c->offset != GBX_NO_OFFSET ? c->offset : c->line_start;
-    /* The object is what is read-only, unless the property is read to be assigned. */
+    /* A property's object is read-only, unless the assignment reads the property. */
     bool is_property =
         c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
         t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ';
@@ -132,7 +132,7 @@ static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
     return false;
 }
 
-/* A script has no parameter. */
+/* True if the name is usual for a parameter: a script has none. */
 static bool is_input_of_script(const gbx_case *c, const char *name, size_t len)
 {
     return c->form == GBX_FORM_SCRIPT &&
@@ -155,7 +155,7 @@ static uint32_t unknown_hint(gbx_case *c, const char *name, size_t len)
 
 /* ---- messages ---------------------------------------------------------------- */
 
-/* Methods that only a list has, called on a value that is something else. */
+/* True if the text ends in the name of an array's method. */
 static bool is_list_method(const char *text, size_t len)
 {
     size_t at = len;
@@ -168,7 +168,7 @@ static bool is_list_method(const char *text, size_t len)
         text + at, len - at);
 }
 
-/* The engine points past the name that it means. */
+/* The engine's position is the end of the name: move to its start. */
 static void point_to_name(gbx_case *c)
 {
     size_t at = c->offset;
@@ -181,7 +181,7 @@ static void point_to_name(gbx_case *c)
         c->at = at;
 }
 
-/* The same for a name that is known: the last on the line up to the engine's place. */
+/* Move to the last such name on the line up to the engine's position. */
 static void point_to(gbx_case *c, const char *name, size_t len)
 {
     uint32_t k, end;
@@ -194,7 +194,7 @@ static void point_to(gbx_case *c, const char *name, size_t len)
             c->at = gbx_leaf_start(&c->leaves, k);
 }
 
-/* Does '[' on the line continue the line before, which was meant to end? */
+/* True if a '[' on the line continues the previous line, which was meant to end. */
 static bool is_line_indexed(const gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
@@ -211,8 +211,8 @@ static bool is_line_indexed(const gbx_case *c)
     return false;
 }
 
-/* The next line was meant as a separate statement. If it begins with '(', the engine's
- * place is the end of what it tried to call. */
+/* True if the next line was meant as a separate statement. If it begins with '(', the
+ * engine's position is the end of the callee. */
 static bool is_line_continued(const gbx_case *c)
 {
     size_t at = c->offset;
@@ -300,15 +300,15 @@ void gbx_explain_runtime(gbx_case *c)
 
 /* ---- a promise without await ------------------------------------------------ */
 
-/* The engine's message says that something of a promise is missing. The tree shows which
- * call that promise came from, and that no await precedes it. Names decide: a call by the
- * name of one of the code's async functions gives a promise. */
+/* The engine's message says that a promise lacks something. The tree shows the call
+ * that returned the promise, and that no await precedes it. Names decide: a call by the
+ * name of one of the code's async functions returns a promise. */
 
 struct search {
     gbx_case *c;
     const char *used; /* the expression that failed, as the engine quotes it */
     size_t used_len;
-    bool is_root;   /* it begins with the wrong value; else that is inside it */
+    bool is_root;   /* it begins with the wrong value; else it contains it */
     bool is_parsed; /* JSON.parse() got something that is not text */
 };
 
@@ -334,7 +334,7 @@ static bool is_used(const struct search *s, const char *name, size_t len)
            !gbx_text_is_name((unsigned char)s->used[len]);
 }
 
-/* The expression without its members and calls: servers in servers["NAME"].tool(). */
+/* The expression without its member accesses: servers of servers["NAME"].tool. */
 static uint32_t root_of(const gbx_tree *t, uint32_t i, unsigned *ret_depth)
 {
     for (*ret_depth = 0; i != GBX_NO_NODE; (*ret_depth)++) {
@@ -357,8 +357,8 @@ static bool is_of_host(const gbx_tree *t, uint32_t callee)
     return depth >= 2 && gbx_tree_is(t, root, "servers");
 }
 
-/* Has the code an async function or method of that name, or a capability, where the code
- * has none of that name? */
+/* True if the code has an async function or method of that name, or has no function of
+ * that name and it is an async capability. */
 static bool is_async_name(gbx_case *c, uint32_t name)
 {
     const gbx_tree *t = &c->tree;
@@ -387,7 +387,7 @@ static bool is_async_name(gbx_case *c, uint32_t name)
     return !is_own && gbx_text_is_listed("fetch readFile", text, len);
 }
 
-/* Does call i, of that callee, give a promise? */
+/* True if call i, of that callee, returns a promise. */
 static bool gives_promise(gbx_case *c, uint32_t i, uint32_t callee)
 {
     const gbx_tree *t = &c->tree;
@@ -415,7 +415,7 @@ static uint32_t taker_of(const gbx_tree *t, uint32_t *i)
     return up;
 }
 
-/* list.map((item) => CALL): the call of map, which gives a list of promises. */
+/* list.map((item) => CALL): the call of map, which returns a list of promises. */
 static uint32_t mapped(const gbx_tree *t, uint32_t arrow)
 {
     uint32_t arguments = t->nodes[arrow].parent;
@@ -451,7 +451,7 @@ static bool is_on_line(const struct search *s, const gbx_node *node)
     return node->end > s->c->line_start && node->start < s->c->line_end;
 }
 
-/* Did the value of node i cause the failure? i is what that callee gives, or a list. */
+/* True if the value of node i, the callee's result or a list, caused the failure. */
 static bool is_culprit(const struct search *s, uint32_t i, uint32_t callee)
 {
     const gbx_tree *t = &s->c->tree;
@@ -509,7 +509,7 @@ static bool read_message(const char *message, struct search *s)
     return s->is_parsed || strstr(message, "Spread syntax requires") != NULL;
 }
 
-/* A promise that was used as a value fails as one of these. */
+/* The text after the error's name; NULL: no error of a promise used as a value. */
 static const char *without_name(const char *message)
 {
     static const char *const names[] = {"TypeError: ", "SyntaxError: "};

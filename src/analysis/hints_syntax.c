@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hints_syntax - the engine knows the line and the token that it could not use; the
- * tree knows the column and the context.
+ * hints_syntax - hints for code that does not compile. The engine knows the line and
+ * the token that it could not use; the tree knows the column and the context.
  */
 #include "analysis/internal.h"
 
@@ -15,7 +15,7 @@
     "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
     "return of in"
 
-/* The engine's messages that name a place but not its token, and the text there. */
+/* The engine's messages that do not quote a token, and the tokens that they mean. */
 static const struct {
     const char *part;
     const char *words;
@@ -45,7 +45,7 @@ static uint32_t find_culprit(const gbx_case *c)
     size_t len;
     uint32_t k, end;
 
-    /* The expected text follows, also in single quotes. */
+    /* Double quotes first: the expected text follows in single quotes. */
     if (!gbx_text_quoted(c->message, "string literal \"", "", "\"", &text, &len) &&
         !gbx_text_quoted(c->message, "", "'", "'", &text, &len))
         return GBX_NO_LEAF;
@@ -53,7 +53,7 @@ static uint32_t find_culprit(const gbx_case *c)
          k++) {
         if (!leaf_matches(c, k, text, len))
             continue;
-        if (gbx_leaf_start(&c->leaves, k) == c->offset) /* the parser knows the place */
+        if (gbx_leaf_start(&c->leaves, k) == c->offset) /* the exact position */
             return k;
         if (gbx_leaf_is_suspect(&c->leaves, k) ||
             gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, k), "await"))
@@ -95,8 +95,8 @@ static size_t find_place(const gbx_case *c)
 }
 
 /*
- * The engine may report too late a line, since it has read on: find the last node of
- * that kind before it. Private names are reported at the end of all code.
+ * The engine reads on and may report a later line: find the last token of that kind
+ * before it. Undeclared private names are reported at the end of all code.
  */
 static size_t find_passed(const gbx_case *c)
 {
@@ -187,12 +187,12 @@ static uint32_t find_open_string(const gbx_case *c)
     return GBX_NO_LEAF;
 }
 
-/* A break or continue that is in no loop, at or after the line; or GBX_NO_NODE. */
+/* A break or continue outside of loops, if possible on or after the line. */
 static uint32_t find_jump(const gbx_case *c)
 {
     const gbx_node *nodes = c->tree.nodes;
     uint32_t found = GBX_NO_NODE;
-    int budget = 1000; /* each is checked with everything around it */
+    int budget = 1000; /* each check walks up the tree */
 
     for (uint32_t i = 0; i < c->tree.count && budget > 0; i++) {
         uint32_t up = nodes[i].parent;
@@ -216,7 +216,7 @@ static uint32_t find_jump(const gbx_case *c)
     return found;
 }
 
-/* How to await here: depends on what the function around leaf k is passed to. */
+/* The hint depends on the call that the function around leaf k is passed to. */
 static uint32_t await_hint(const gbx_case *c, uint32_t k)
 {
     const gbx_node *nodes = c->tree.nodes;
@@ -286,7 +286,7 @@ static uint32_t foreign(const gbx_case *c, uint32_t *ret_k)
     return is_prose(l, k) ? GBX_HINT_PROSE : GBX_HINT_NONE;
 }
 
-/* On the line, code that a web page has escaped: a &lt; b. */
+/* An HTML entity on the line, as in a &lt; b, or GBX_NO_OFFSET. */
 static size_t find_entity(const gbx_case *c)
 {
     static const char *const entities[] = {"&lt;",   "&gt;",  "&amp;",
@@ -323,7 +323,7 @@ static bool explain_types(gbx_case *c)
     return false;
 }
 
-/* A ':' of an object that the engine took for a body. */
+/* True for a ':' in an object that the engine read as a function body. */
 static bool is_bare_object(const gbx_leaves *l, uint32_t k)
 {
     uint32_t opener = gbx_leaf_is(l, k, ":") ? gbx_leaf_opener(l, k) : GBX_NO_LEAF;
@@ -341,8 +341,8 @@ static uint32_t closing_hint(const gbx_tree *t, uint32_t i)
     }
 }
 
-/* A bracket that closes one of ours: the engine accepts it and fails on the next
- * token. */
+/* True if it closes the function that wraps the code: the engine accepts it and fails
+ * on the next token. */
 static bool closes_ours(const gbx_case *c, uint32_t i)
 {
     size_t start = c->tree.nodes[i].start;
@@ -379,7 +379,7 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
     return false;
 }
 
-/* The code ends in the middle: the place is behind its last token. */
+/* The code is cut off: point to the end of its last token. */
 static bool explain_end(gbx_case *c)
 {
     if (c->leaves.count == 0 || (strstr(c->message, "EOF") == NULL &&
@@ -390,7 +390,7 @@ static bool explain_end(gbx_case *c)
     return true;
 }
 
-/* What is missing before a value, if the message does not name the context. */
+/* The hint for a separator missing before a value, if the message names no context. */
 static uint32_t separator_hint(const gbx_case *c, uint32_t k)
 {
     uint32_t opener;

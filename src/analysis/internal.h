@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/analysis and their tests share. */
+/* internal - types and functions that only src/analysis and its tests share. */
 #ifndef GBX_ANALYSIS_INTERNAL_H
 #define GBX_ANALYSIS_INTERNAL_H
 
@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "syntax/tree.h"
 
-/* For all parses of one text: fifteen times what 50 KiB of ordinary code need. */
+/* Time for all parses of a text: fifteen times what 50 KiB of ordinary code need. */
 #define GBX_ANALYSIS_NS (1000 * GBX_NS_PER_MS)
 
-/* Bytes for one tree of a text: ordinary code needs some 40 for each of its own. */
+/* Memory for one tree of a text: ordinary code needs about 40 bytes per byte. */
 #define GBX_ANALYSIS_ARENA(len) (GBX_MIB(16) + 160 * (len))
 
 /* ---- entry_point.c ------------------------------------------------------- */
@@ -19,9 +19,9 @@
 
 /*
  * t: flat and without errors. to: a copy of its text. Turn the exports of a CommonJS
- * module into the value that is meant: `module.exports =` becomes `export default` of the
- * same length; exports that only list functions by name become blanks. False if the code
- * has neither, or uses `module` or `exports` in any other way: then to is unchanged.
+ * module into the value that is meant: `module.exports =` becomes `export default` of
+ * the same length; exports that only list functions by name become blanks. False if the
+ * code has neither, or uses `module` or `exports` in another way: then to is unchanged.
  */
 bool gbx_exports_take(const gbx_tree *t, char *to);
 
@@ -31,25 +31,25 @@ bool gbx_exports_take(const gbx_tree *t, char *to);
 typedef struct gbx_entry_point {
     bool
         calls_expression; /* the statement of [start, end) is a function to be called */
-    bool keeps; /* [start, end) is the value, or a function to be called at the end, */
-    bool calls_kept; /* though other statements follow it */
+    bool keeps;      /* [start, end) is the value, though other statements follow it */
+    bool calls_kept; /* it is a function, to be called at the end */
     bool is_void;    /* no value is meant, even if the engine finds one */
     bool is_async;   /* it has an await or a return of its own */
     bool is_module;  /* other statements stand beside an `export default` */
     size_t start;
     size_t end;
     size_t returns
-        [GBX_SHAPE_RETURNS_MAX]; /* where expressions begin that are the value, */
+        [GBX_SHAPE_RETURNS_MAX]; /* starts of the expressions that are the value, */
     size_t return_count;         /* in order */
     size_t name_start;      /* the function of this name is to be called at the end; */
     size_t name_end;        /* 0: none */
     size_t last_expression; /* 1 + offset of the last statement, if it is an expression;
-                               0: it is none */
+                               0: it is not */
     size_t uncalled_start; /* the last function that nothing uses, if none is called; */
     size_t uncalled_end;   /* 0: none */
 } gbx_entry_point;
 
-/* t: flat. In a tree with errors nothing is found. to: a copy of its text; `export` and
+/* t: flat. In a tree with errors nothing is found. to: a copy of its text: `export` and
  * `export default` before a declaration or expression become blanks, even if the tree
  * has errors. */
 void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret);
@@ -70,19 +70,19 @@ typedef struct gbx_types_fault {
 } gbx_types_fault;
 
 /*
- * Blank the types in `to`, a copy of the text. False if the text is not TypeScript: then
- * what looks like types is blank, and a fault without a hint has the offset of the
- * first error. Inside gbx_arena_run().
+ * Blank the types in `to`, a copy of the text. False if the text is not TypeScript:
+ * then what looks like types is blank, and a fault without a hint has the offset of the
+ * first error. Only inside gbx_arena_run().
  */
 bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault);
 
 /* ---- ts_repair.c --------------------------------------------------------- */
 
 /*
- * Parse as TypeScript and flatten. In the tree all of A.B.C in `x as A.B.C` belongs to
- * the type, which the grammar cuts short, except where gbx_types_is_cut() holds. What
- * else it misreads is repaired, and is blank in `to`, a copy of the text. False if the
- * time bound was reached; then the tree is not built. Inside gbx_arena_run().
+ * Parse as TypeScript and flatten. The grammar cuts the type of `x as A.B.C` short; in
+ * this tree all of A.B.C is the type, except where gbx_types_is_cut() holds. Other
+ * misread syntax is repaired; in `to`, a copy of the text, it becomes blank if it is
+ * not JavaScript. False if time ran out: no tree. Only inside gbx_arena_run().
  */
 bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to);
 
@@ -104,10 +104,10 @@ typedef struct gbx_types_names {
     uint32_t count;
 } gbx_types_names;
 
-/* True if node i, type arguments, are really operands of comparisons. Before a call:
- * one of them is a variable that the code declares, not a type, or a member of one, and
- * none has a form that only types have. Elsewhere: an operand follows. Inside
- * gbx_arena_run(). */
+/* True if node i, read as type arguments, is really the operands of comparisons. Before
+ * a call: one of them is a variable that the code declares, not a type, or a member of
+ * one, and none has a form that only types have. Elsewhere: an operand follows. Only
+ * inside gbx_arena_run(). */
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names);
 
 /* ---- explain.c ----------------------------------------------------------- */
@@ -142,9 +142,9 @@ typedef struct gbx_case {
 
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);
-/* After it: what the code is given may be the cause. */
+/* Call it next: what the code is given may be the cause. */
 void gbx_explain_given(gbx_case *c);
-/* After that: a promise may have been used in place of its value. */
+/* Call it last: a promise may have been used in place of its value. */
 void gbx_explain_unawaited(gbx_case *c);
 void gbx_explain_nothing(gbx_case *c);
 

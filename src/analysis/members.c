@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* members - a name that the code itself defines anywhere is its own: only the others can be
- * names of fields of the data. */
+/* members - finds the members that code reads from its data. A name that the code
+ * itself defines anywhere is excluded. */
 #include "analysis/internal.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ struct search {
     size_t count;
 };
 
-/* The name of node i, if it is one: without the quotes of o['name']. */
+/* The node of the name: for o['name'], the string without its quotes. */
 static uint32_t name_below(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].kind == GBX_NODE_STRING && t->nodes[i].next == i + 4 &&
@@ -56,8 +56,8 @@ static bool is_read(const gbx_tree *t, uint32_t i)
     return t->nodes[up].kind == GBX_NODE_OTHER; /* of a pattern */
 }
 
-/* Is it read without harm if nothing has it? o.name.x throws then, and o.name?.x does not. A
- * member of `servers` is a server. */
+/* True if reading it is not an error when it is missing: o.name.x throws, o.name?.x
+ * does not. A member of `servers` is a server. */
 static bool is_silent(const gbx_tree *t, uint32_t i)
 {
     uint32_t member = t->nodes[i].parent;
@@ -75,7 +75,7 @@ static bool is_silent(const gbx_tree *t, uint32_t i)
     return t->text[at] == '?';
 }
 
-/* { name: 1 }, { name }, name() {}, o.name = 1: does the code define such a member? */
+/* True if the code defines it: { name: 1 }, { name }, name() {}, o.name = 1. */
 static bool is_defined(const gbx_tree *t, const char *name, size_t len)
 {
     for (uint32_t i = 1; i < t->count; i++) {

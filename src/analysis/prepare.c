@@ -6,7 +6,7 @@
  * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code valid in both
  * languages means what TypeScript says. Code valid in neither goes to the engine
  * without what looks like types, so that the engine reports the error and not the first
- * type. Such code gets an end that keeps it from running.
+ * type. A syntax error at its end keeps such code from running.
  */
 #include "analysis/internal.h"
 
@@ -29,9 +29,9 @@
 
 struct work {
     const char *arguments; /* for the functions that are called */
-    char *text;            /* types removed, once found; its length stays */
-    char *copy;
-    char *spare; /* room for the text and one more word */
+    char *text;            /* the source; only `#!` is replaced */
+    char *copy;            /* the source without types, of the same length */
+    char *spare;           /* room for the text and RETURN */
     size_t len;
     gbx_region region;
     gbx_entry_point shape;
@@ -41,8 +41,8 @@ struct work {
     bool is_broken; /* valid in neither language; what looked like types is blank */
 };
 
-/* t: flat. Find a backslash that stems from one escaping too many. Code that parses has
- * none. */
+/* t: flat. Find a backslash that results from escaping once too often. Code that parses
+ * has none. */
 static void find_escape(struct work *w, const gbx_tree *t)
 {
     size_t at = gbx_tree_find_bare(t, '\\', 0);
@@ -99,7 +99,7 @@ static void take_types(struct work *w, size_t len)
     w->is_broken = memcmp(copy, text, len) != 0;
 }
 
-/* Does nothing that runs follow what begins at `at`? */
+/* True if no statement that runs begins after `at`. */
 static bool is_last(gbx_tree *t, size_t at)
 {
     gbx_tree_flatten(t);
@@ -111,7 +111,7 @@ static bool is_last(gbx_tree *t, size_t at)
     return true;
 }
 
-/* Does the brace of code at `at` open its line, indented like the first line? */
+/* True if there is a '{' at `at` that opens a line, indented like the first line. */
 static bool opens_line(const struct work *w, size_t at)
 {
     const char *first = w->text + w->region.start;
@@ -211,7 +211,7 @@ static void insert(struct composition *c, const char *text)
     gbx_buf_puts(&c->to, text);
 }
 
-/* In form function the host calls what the module gives. */
+/* In form function the host calls what the module exports. */
 static void put_call(const struct work *w, gbx_buf *to)
 {
     if (w->form == GBX_FORM_FUNCTION)
@@ -269,15 +269,15 @@ static void compose(const struct work *w, struct composition *c)
     gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
 }
 
-/* Is a return of ours composed? */
+/* True if compose() inserts a return. */
 static bool returns(const gbx_entry_point *shape)
 {
     return shape->return_count > 0 || shape->keeps || shape->name_end > 0 ||
            shape->is_void;
 }
 
-/* A script is the body of an async function if it returns or awaits. Its last expression
- * is then not its value by itself. */
+/* A script is the body of an async function if it returns or awaits. Its last
+ * expression must then be returned. */
 static void make_script(struct work *w, struct composition *c)
 {
     gbx_entry_point *shape = &w->shape;
@@ -289,8 +289,8 @@ static void make_script(struct work *w, struct composition *c)
     compose(w, c);
 }
 
-/* Form function is one expression. The module's statements stand in a function, which is
- * called at once and gives what the module exports. */
+/* Form function is one expression: a function around the module's statements, called at
+ * once, returns what the module exports. */
 static void make_module(struct work *w, struct composition *c)
 {
     insert(c, "(()=>{");
@@ -298,8 +298,8 @@ static void make_module(struct work *w, struct composition *c)
     gbx_buf_puts(&c->to, "\n})()");
 }
 
-/* Only blanks, comments and the semicolons that types leave may stand beside the function
- * of form function. */
+/* In form function only blanks and comments may surround the function: blank the
+ * semicolons that removed types left. */
 static void make_function(struct work *w, struct composition *c)
 {
     const gbx_entry_point *shape = &w->shape;
@@ -375,7 +375,7 @@ static void read_text(struct work *w)
     w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
 }
 
-/* text: as it was given. */
+/* text: the caller's. */
 static bool prepare(struct work *w, const char *text, gbx_prepared_code *ret)
 {
     struct composition c = {.made = ret};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ts_repair - what the TypeScript grammar reads wrongly. Such text is replaced, in a copy
- * that is parsed again, by syntax of the same length that the grammar knows: positions
- * stay.
+ * ts_repair - works around errors of the TypeScript grammar. Text that it misreads is
+ * replaced, in a copy that is parsed again, by syntax of the same length that it knows:
+ * positions stay the same.
  */
 #include "analysis/internal.h"
 
@@ -16,9 +16,6 @@
 
 #define GIVEN_MAX 300 /* bytes of arguments that are examined */
 #define TRY_MORE  8   /* extra cost of a try, in bytes */
-
-/* The '<' for the '>' at close, directly after an expression that can have arguments;
- * close: none. */
 
 /* Each round joins one dot after every `as`: for `A.B.C | D.E.F`, first one, then the
  * other. */
@@ -40,8 +37,8 @@ static void forget(gbx_tree *t)
 
 /* ---- words ------------------------------------------------------------------ */
 
-/* Modifiers where the grammar does not allow them, and names that it takes for modifiers.
- * As in TypeScript, the next token decides which of the two a word is. */
+/* Modifiers where the grammar does not allow them, and names that it reads as
+ * modifiers. As in TypeScript, the next token decides which of the two a word is. */
 
 static size_t skip_blanks(const gbx_tree *t, size_t at)
 {
@@ -87,7 +84,7 @@ static bool is_index_at(const gbx_tree *t, size_t at)
     return end > name && at < t->len && t->text[at] == ':';
 }
 
-/* A `static` that the grammar expects after what follows. */
+/* True if the grammar expects `static` after the word that follows it. */
 static bool is_early_static(const gbx_tree *t, size_t next)
 {
     return (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
@@ -106,14 +103,14 @@ static bool is_operator_at(const gbx_tree *t, size_t at)
     return false;
 }
 
-/* Is the word before it the `in` or `out` of `<in out T extends U>`? */
+/* True if the word before it is the `in` or `out` of `<in out T extends U>`. */
 static bool is_varied_at(const gbx_tree *t, size_t at)
 {
     return at < t->len && is_name_byte(t->text[at]) && !is_operator_at(t, at);
 }
 
-/* The character to write over node i before blanks; 0: none. before: the last character
- * of the code. */
+/* The character that replaces node i, padded with blanks, or '_' for all of it; 0: keep
+ * it. before: the last character of the token before it. */
 static char mark_of(const gbx_tree *t, uint32_t i, char before)
 {
     size_t end = t->nodes[i].end;
@@ -131,7 +128,7 @@ static char mark_of(const gbx_tree *t, uint32_t i, char before)
     if (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) {
         size_t next = skip_blanks(t, end);
 
-        /* The grammar takes it for a modifier, whatever follows. */
+        /* The grammar always reads it as a modifier. */
         return next < t->len && strchr(":?!=;(<}", t->text[next]) != NULL ? '_' : 0;
     }
     return 0;
@@ -167,10 +164,12 @@ static bool repair_words(const gbx_tree *t, char *text, char *to)
 
 /* ---- type arguments --------------------------------------------------------- */
 
-/* The grammar reads f<T>`x` as two comparisons, TypeScript never does. The text between the
- * brackets is parsed by itself, and removed only if it is type arguments of a call. In
- * import("y").Z, the grammar knows neither type arguments nor that it can be one. */
+/* The grammar reads f<T>`x` as two comparisons, TypeScript never does. The text between
+ * the brackets is parsed by itself, and removed only if it is type arguments of a call.
+ * The grammar accepts import("y").Z neither with type arguments nor as one. */
 
+/* The '<' for the '>' at close, directly after an expression that can have arguments;
+ * close: none. */
 static size_t find_open(const char *text, size_t close)
 {
     size_t first = close > GIVEN_MAX ? close - GIVEN_MAX : 0;
@@ -197,8 +196,8 @@ static bool is_ascii(const char *text, size_t len)
     return true;
 }
 
-/* Are [open, close] valid type arguments of a call? ASCII only, so that one blank per
- * byte keeps the columns. */
+/* True if [open, close] is valid type arguments of a call. ASCII only, so that one
+ * blank per byte keeps the columns. */
 static bool is_given(const char *text, size_t open, size_t close)
 {
     char call[GIVEN_MAX + 8] = "f";
@@ -224,7 +223,7 @@ static bool is_given(const char *text, size_t open, size_t close)
     return is_one;
 }
 
-/* The arguments before node i. */
+/* Find the brackets of type arguments that end before node i. */
 static bool find_given(const gbx_tree *t, uint32_t i, size_t *ret_open,
                        size_t *ret_close)
 {
@@ -283,7 +282,7 @@ static bool name_imports(const gbx_tree *t, char *text)
  */
 static bool repair_given(const gbx_tree *t, char *text, char *to)
 {
-    size_t tried = 0; /* at most the text once: bounded like its parse */
+    size_t tried = 0; /* bytes; at most the text's, so bounded like its parse */
     bool changed = false;
     size_t open, close;
 
@@ -302,10 +301,10 @@ static bool repair_given(const gbx_tree *t, char *text, char *to)
 
 /* ---- type names with dots --------------------------------------------------- */
 
-/* The grammar reads `x as A.B.C` as member C of `x as A.B`: after a type it takes the dot
- * for one of an expression. In TypeScript no member can follow there, so such a dot always
- * belongs to the type. A copy with a letter for the dot, A.B_C, is parsed again; the syntax
- * around it, as in `A.B.C<D>[]`, is then read correctly, at its position. */
+/* The grammar reads `x as A.B.C` as member C of `x as A.B`: a dot after a type begins a
+ * member access. In TypeScript no member can follow there, so such a dot always belongs
+ * to the type. A copy with '_' for the dot, A.B_C, is parsed again; the syntax around
+ * it, as in `A.B.C<D>[]`, is then read correctly, at its position. */
 
 static bool is_typed(const gbx_tree *t, uint32_t i)
 {
@@ -381,7 +380,7 @@ bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to)
 
 /* ---- comparisons ------------------------------------------------------------ */
 
-/* Only the meaning of the names distinguishes a call's type arguments from two comparisons.
+/* Only the meaning of the names distinguishes a call's type arguments from comparisons.
  * A name declared both as a variable and as a type counts as the type. Where no call
  * follows, TypeScript decides by the next token: f(a < b, c > -1) has no types. */
 
@@ -503,7 +502,7 @@ static bool is_operand(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* Is it the name itself, not a member of that name? */
+/* True if it is the name itself, not a member of that name. */
 static bool is_name(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
@@ -511,7 +510,7 @@ static bool is_name(const gbx_tree *t, uint32_t i)
                                     "nested_type_identifier") != 0);
 }
 
-/* A variable, or, before a dot, a class: anything except a namespace. */
+/* True for a variable or, before a dot, a class: anything except a namespace. */
 static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *names)
 {
     bool is_a_type = has(names, name_of(t, i), true);
@@ -520,7 +519,7 @@ static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *nam
                          : has(names, name_of(t, i), false) || is_a_type;
 }
 
-/* Is it <T>? a < T > (b) is never meant as a comparison. */
+/* True for <T>: a < T > (b) is never meant as a comparison. */
 static bool is_one_name(const gbx_tree *t, uint32_t i)
 {
     uint32_t name = gbx_tree_inner(t, i);
@@ -538,8 +537,8 @@ static bool has_arguments(const gbx_tree *t, uint32_t call)
 }
 
 /*
- * Does what follows f<T>, not a call, make it a comparison? True for a token on the
- * same line that can only begin an operand, and for a sign on any line.
+ * True if the token after f<T>, not a call, makes it a comparison: a token on the same
+ * line that can only begin an operand, or a sign on any line.
  */
 static bool is_operand_behind(const gbx_tree *t, uint32_t i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ts_strip - one pass over the flat tree; a table says what to do with each kind of node.
+ * ts_strip - removes types in one pass over the flat tree, by a table of node kinds.
  *
  * A removed statement leaves a semicolon, to keep the lines before and after it from
  * becoming one expression.
@@ -140,8 +140,8 @@ static bool has_break(const gbx_tree *t, size_t start, size_t end)
 }
 
 /*
- * Where type i ends: the grammar adds brackets on the next line to it, where in
- * TypeScript the statement ends.
+ * The end of type i. The grammar adds brackets on the next line to it; in TypeScript
+ * the statement ends before them.
  */
 static size_t type_end(const gbx_tree *t, uint32_t i)
 {
@@ -157,8 +157,8 @@ static size_t type_end(const gbx_tree *t, uint32_t i)
     return end;
 }
 
-/* Nor can `x as T` be called or have members, although the grammar reads a bracket on
- * the next line so. */
+/* True if the grammar reads a bracket after `x as T`, on the next line too, as a call
+ * or a subscript. TypeScript allows neither. */
 static bool is_taken_on(const gbx_tree *t, uint32_t i)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -195,7 +195,7 @@ static void blank_tail(struct pass *p, uint32_t i)
         p->to[t->nodes[second].start] = ';';
 }
 
-/* Blank a modifier. The line before must not continue at what followed it. */
+/* Blank a modifier. The line before must not continue with the text after it. */
 static void blank_modifier(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;

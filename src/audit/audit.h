@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit - bounds on the security log: rate limits, and counts of omitted lines. */
+/* audit - the security log: event names, lines, clusters of refusals, rate limits. */
 #ifndef GBX_AUDIT_AUDIT_H
 #define GBX_AUDIT_AUDIT_H
 
@@ -14,13 +14,12 @@
 /*
  * The names of everything that an engine reports about itself.
  *
- * The names are a promise: programs look for them. Append only. test_audit_docs
- * compares this table with docs/internals/security-log.md, which has a section for
- * each.
+ * Programs rely on the names: append only. test_audit_docs compares this table with
+ * docs/internals/security-log.md, which has a section for each.
  */
 
-/* Where an event goes: the security log, the event callback, or both. The callback
- * gets what somebody should look at; what happens all the time is in the log alone. */
+/* Where an event goes: the security log, the event callback, or both. The callback gets
+ * events that need attention; routine events are only in the log. */
 enum { GBX_AUDIT_LOG = 1, GBX_AUDIT_EVENT = 2, GBX_AUDIT_BOTH = 3 };
 
 /* XX(NAME, "name", where it goes, "what has happened") */
@@ -62,14 +61,13 @@ typedef enum gbx_audit_event {
 /* "host.call" and the like. */
 const char *gbx_audit_name(gbx_audit_event event);
 
-/* Does the event go to who (GBX_AUDIT_LOG or GBX_AUDIT_EVENT)? */
+/* True if the event goes to who (GBX_AUDIT_LOG or GBX_AUDIT_EVENT). */
 bool gbx_audit_is_for(gbx_audit_event event, unsigned who);
 
 /* ---- log_line.c ---------------------------------------------------------- */
 
 /*
- * One line of the security log: one JSON object that no text can break out
- * of.
+ * One line of the security log: one JSON object that no text can break out of.
  *
  * Text comes from sandboxed code and from servers. It is cut. Anything that could end a
  * line or control a terminal is escaped twice: in the line's bytes, and again in the
@@ -81,7 +79,7 @@ bool gbx_audit_is_for(gbx_audit_event event, unsigned who);
  * first. The only memory used is the caller's stack.
  */
 
-/* With the newline at its end. */
+/* Maximum length of a line in bytes, its newline included. */
 #define GBX_LINE_MAX 4096
 
 /* At most this many bytes of a text are used; fewer if they need many escapes. */
@@ -117,7 +115,7 @@ void gbx_log_line_count(gbx_log_line *line, const char *key, uint64_t number);
 void gbx_log_line_number(gbx_log_line *line, const char *key, double number);
 void gbx_log_line_bool(gbx_log_line *line, const char *key, bool value);
 
-/* '{' or '['; closed in the reverse order, every one. */
+/* Open an object or array: '{' or '['. Each must be closed, the innermost first. */
 void gbx_log_line_open(gbx_log_line *line, const char *key, char bracket);
 void gbx_log_line_close(gbx_log_line *line);
 
@@ -131,14 +129,14 @@ size_t gbx_log_line_escape(const void *text, size_t len, char *to, size_t size);
 /* ---- events.c: suspicion ------------------------------------------------- */
 
 /*
- * When do refusals, and calls killed at a limit, add up to an attack?
+ * Reports when refusals, and calls killed at a limit, look like an attack.
  *
- * A single one is a mistake by whoever wrote the code. A cluster of them, within a
- * time or within one call, suggests probing: most often text in the data has talked the
- * code's author into it. A worker that breaks its protocol or its seal is a cluster by
- * itself. At most one cluster is reported in a window.
+ * A single one is a mistake by the code's author. A cluster of them, within a window or
+ * within one call, suggests probing: most often text in the data has persuaded the
+ * author. A worker that breaks its protocol or its seal is a cluster by itself. At most
+ * one cluster is reported in a window.
  *
- * Time is an argument; no lock.
+ * The time is an argument. Nothing is locked.
  */
 
 /* XX(NAME, "name", weight: 0 is a cluster at once, "what was refused") */
@@ -174,7 +172,7 @@ const char *gbx_suspect_name(gbx_suspect kind);
 typedef struct gbx_suspicion {
     uint32_t threshold;
     int64_t window_ns;
-    int64_t told_ns; /* with was_told */
+    int64_t told_ns; /* time of the last report; valid if was_told */
     bool was_told;
     struct {
         int64_t at_ns;
@@ -209,10 +207,10 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
 /* A token bucket: a burst size and a rate a second. Time is an argument. */
 
 typedef struct gbx_bucket {
-    uint32_t size; /* full, as at the start */
+    uint32_t size; /* tokens of a full bucket; it starts full */
     double per_s;
     double left;
-    int64_t at_ns; /* when left was up to date */
+    int64_t at_ns; /* time of the last update of left */
 } gbx_bucket;
 
 void gbx_bucket_init(gbx_bucket *bucket, uint32_t size, double per_s, int64_t now_ns);

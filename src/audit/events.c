@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events - the table of events, limits on their lines, and when refusals add up.
+ * events - the table of events, rate limits on their lines, and clusters of refusals.
  */
 #include "audit/audit.h"
 
@@ -27,7 +27,7 @@ bool gbx_audit_is_for(gbx_audit_event event, unsigned who)
     return (events[event].who & who) != 0;
 }
 
-/* ---- a bucket of lines --------------------------------------------------- */
+/* ---- rate limits --------------------------------------------------------- */
 
 void gbx_bucket_init(gbx_bucket *b, uint32_t size, double per_s, int64_t now_ns)
 {
@@ -101,7 +101,7 @@ static void name_call(gbx_cluster *c, uint64_t call)
         c->calls[c->call_count++] = call;
 }
 
-/* Everything that is kept: what happened within the window. */
+/* Describe all refusals within the window. */
 static void describe_window(const gbx_suspicion *s, gbx_cluster *ret)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log_line - a field is written completely or removed again: see settle(). Room for the
- * end of the line is reserved from the start.
+ * log_line - writes one JSON line to a fixed buffer. A field is written completely or
+ * removed again: see settle(). Room for the line's end is reserved from the start.
  */
 #include "audit/audit.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-/* After escaping. JSON then adds at most one byte per input byte: five of the
- * longest texts fit a line. */
+/* Maximum bytes of a text after escaping. JSON then adds at most one byte per input
+ * byte: five of the longest texts fit a line. */
 #define ESCAPED_MAX 400
 #define ELLIPSIS    "\xE2\x80\xA6"
 

@@ -7,7 +7,7 @@
 static const char digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* 64 if it is not in the alphabet. */
+/* The value of a base64 digit; 64 if c is not one. */
 static uint32_t value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -19,7 +19,7 @@ static uint32_t value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-/* The length that is left without blanks and line ends. */
+/* Remove white space in place; returns the new length. */
 static size_t drop_blanks(char *text, size_t len)
 {
     size_t n = 0;
@@ -72,7 +72,7 @@ bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_le
                 return false;
             bits |= value << (18 - 6 * k);
         }
-        /* Bits that belong to no byte are zero: one text for the same bytes. */
+        /* Unused bits must be zero, so that the same bytes have one encoding. */
         if ((have == 2 && (bits & 0xFFFF) != 0) || (have == 3 && (bits & 0xFF) != 0))
             return false;
         for (size_t k = 0; k + 1 < have; k++)

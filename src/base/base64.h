@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base64 - bytes as text: base64 (RFC 4648, section 4), decoded strictly or as others
- * write it, and hexadecimal digits. */
+/* base64 - base64 (RFC 4648, section 4) with a strict and a lenient decoder, and the
+ * value of a hexadecimal digit. */
 #ifndef GBX_BASE_BASE64_H
 #define GBX_BASE_BASE64_H
 
@@ -14,8 +14,8 @@ bool gbx_base64_append(gbx_buf *to, const void *data, size_t len);
  * 4 of text; *ret_len is their number. */
 bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_len);
 
-/* Decode buf in place, as others write base64: in lines, and perhaps without padding.
- * False if it is not base64; the contents of buf are then of no use. */
+/* Decode buf in place, leniently: white space and missing padding are accepted. False
+ * if it is not base64; the contents of buf are then undefined. */
 bool gbx_base64_undo(gbx_buf *buf);
 
 /* The value of a hexadecimal digit; -1 if it is not one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* buf - only gbx_buf_reserve() grows a buffer, and only wipe() wipes one. Keep it that
- * way. Secrets that are not in a buffer have memory of their own. */
+/* buf - see buf.h. Only gbx_buf_reserve() grows a buffer, and only wipe() wipes one.
+ * Keep it that way. gbx_secret_memory_new() is for secrets outside a buffer. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -121,7 +121,7 @@ bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
 
     va_copy(again, args);
     n = vsnprintf(small, sizeof small, format, args);
-    assert(n >= 0); /* no format of ours has a value that cannot be printed */
+    assert(n >= 0); /* our formats never fail */
     if ((size_t)n >= sizeof small)
         text = malloc((size_t)n + 1);
     if (text != NULL && text != small)

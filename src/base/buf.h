@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * buf - bytes that grow up to a ceiling given at the start, never past it.
+ * buf - a byte buffer that grows up to its ceiling, which is given at the start.
  *
  * A secret buffer is wiped whenever it gives up memory: when it grows, is consumed or
  * is cleaned up. The caller wipes what it takes out.
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of somebody else. */
+/* Borrowed bytes. */
 typedef struct gbx_span {
     const uint8_t *data;
     size_t len;
@@ -47,8 +47,8 @@ bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
 bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Append what fd has, up to its end or the ceiling. False with errno, or without memory,
- * which fails the buffer. */
+/* Read from fd up to its end or the ceiling, and append. False with errno if reading
+ * fails; if memory is out, buf->failed is set, too. */
 bool gbx_buf_read(gbx_buf *buf, int fd);
 
 /* Drop the first n bytes (n <= len). */

@@ -20,7 +20,7 @@ void *gbx_need(void *memory)
 
     if (memory == NULL) {
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
-        _exit(71); /* as of GBX_E_NOMEM */
+        _exit(71); /* the exit status of GBX_E_NOMEM */
     }
     return memory;
 }

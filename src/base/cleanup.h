@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup - leave a scope early without leaking what it holds.
+ * cleanup - release resources at the end of a scope, and helpers for descriptors.
  *
  * GBX_CLEANUP(fn) calls fn(&variable) when the variable goes out of scope; the
  * take functions move the value out, so that nothing is left to clean up.
@@ -21,28 +21,28 @@
  * less than len, errno is set. */
 size_t gbx_fd_put(int fd, const void *data, size_t len);
 
-/* The same; false with errno, and the number of bytes written is unknown. */
+/* The same; false with errno if only a part, of unknown length, was written. */
 bool gbx_fd_write(int fd, const void *data, size_t len);
 
-/* Wait up to wait_ms for room to write. False with errno, which is EAGAIN if none
- * came. */
+/* Wait up to wait_ms until fd is writable. False with errno, which is EAGAIN after that
+ * time. */
 bool gbx_fd_has_room(int fd, int wait_ms);
 
-/* Write all of it if there is room within wait_ms, without waiting longer. False with
- * errno, which is EAGAIN without room. At most PIPE_BUF bytes, from one thread at a
- * time. */
+/* Write all of it if fd becomes writable within wait_ms; never wait longer. False with
+ * errno, which is EAGAIN after that time. len is at most PIPE_BUF. One thread at a time
+ * may call it for fd. */
 bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms);
 
-/* Descriptors that one message may carry. */
+/* Maximum number of descriptors in one message. */
 #define GBX_FDS_MAX 3
 
-/* Send data in one call with fd_count descriptors, as send() does; restarted after a
- * signal. */
+/* Send data and fd_count descriptors in one message. Returns as send() does; restarted
+ * after a signal. */
 ssize_t gbx_fd_send(int socket, const void *data, size_t len, const int *fds,
                     size_t fd_count, int flags);
 
-/* Receive with up to fd_count descriptors, as recv() does; restarted after a signal.
- * Places in fds that got none are -1; the kernel closes those that are too many. */
+/* Receive data and up to fd_count descriptors. Returns as recv() does; restarted after
+ * a signal. Unused elements of fds are -1; the kernel closes surplus descriptors. */
 ssize_t gbx_fd_receive(int socket, void *data, size_t len, int *fds, size_t fd_count,
                        int flags);
 
@@ -52,12 +52,12 @@ void gbx_fd_close(int *fd);
 /* Move the descriptor out of *fd, leaving -1. */
 int gbx_fd_take(int *fd);
 
-/* Can so many more descriptors be opened? At most 16 are tested; false with errno. For
- * libraries that end the process when they get none. */
+/* True if count more descriptors (at most 16) can be opened; else false with errno. For
+ * libraries that end the process if they cannot open one. */
 bool gbx_fd_has_spare(size_t count);
 
-/* For the command and the MCP server: memory, or whatever else is NULL only without any.
- * NULL ends the process with a message. The library must not use it. */
+/* Return memory. NULL, which must mean that memory is out, ends the process with a
+ * message. For the command and the MCP server: the library must not use it. */
 void *gbx_need(void *memory) __attribute__((returns_nonnull));
 
 /* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */

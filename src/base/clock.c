@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock - the clocks, and how long we wait for others (timeouts.h). */
+/* clock - see clock.h; and the table of timeouts.h. */
 #include "base/clock.h"
 
 #include "base/timeouts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock - deadlines use CLOCK_MONOTONIC, so a jump of the wall clock moves none. */
+/* clock - read the clocks. Deadlines use CLOCK_MONOTONIC: the wall clock may jump. */
 #ifndef GBX_BASE_CLOCK_H
 #define GBX_BASE_CLOCK_H
 
@@ -17,8 +17,8 @@ static inline struct timeval gbx_clock_timeval(uint32_t ms)
     return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
 }
 
-/* When to retry after a failure: after 1 s, then twice as long after each further
- * failure, at most 32 s. A zeroed one has no failures. */
+/* The pause before a retry: 1 s after the first failure, twice as long after each
+ * further failure, at most 32 s. Zeroed: no failures. */
 
 #define GBX_BACKOFF_DOUBLINGS 5u
 

@@ -16,8 +16,8 @@ static size_t smallest(size_t a, size_t b, size_t c)
 
 /*
  * Edit distance, or limit if it is not smaller. Keeps one row of the table; both words
- * are short. Only cells closer to the diagonal than limit can be smaller: nearly all of
- * thousands of names are given up after a few rows.
+ * are short. Only cells closer to the diagonal than limit can be smaller: most of
+ * thousands of candidates are rejected after a few rows.
  */
 static size_t distance(const char *a, const char *b, size_t limit)
 {
@@ -49,8 +49,8 @@ static size_t distance(const char *a, const char *b, size_t limit)
     return row[b_len];
 }
 
-/* Edits from one to the other, or limit. A word that is a beginning of the candidate is
- * near. */
+/* The distance of the two, or limit. A prefix of the candidate with at least three
+ * bytes has distance 1. */
 static size_t edits(const char *word, const char *candidate, size_t limit)
 {
     size_t len = strlen(word);
@@ -65,7 +65,7 @@ static bool is_between(char c)
     return c == '_' || c == '-' || c == '.' || c == '/' || c == ' ';
 }
 
-/* False: it is too long. */
+/* The name in lower case without separators. False if it is too long. */
 static bool fold(const char *name, char ret[WORD_MAX + 1])
 {
     size_t n = 0;
@@ -81,7 +81,7 @@ static bool fold(const char *name, char ret[WORD_MAX + 1])
     return true;
 }
 
-/* folds: of a candidate, as of the word before, only what fold() leaves counts. */
+/* folds: compare what fold() leaves of a candidate; word is folded already. */
 static const char *search(const char *word, const char *const *candidates, size_t count,
                           size_t limit, bool folds)
 {
@@ -104,7 +104,7 @@ static const char *search(const char *word, const char *const *candidates, size_
     return nearest;
 }
 
-/* With three edits it is another word. */
+/* Three edits make a different word. */
 const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
 {
     return strlen(word) <= WORD_MAX ? search(word, candidates, count, 3, false) : NULL;

@@ -33,7 +33,7 @@ static const struct call_age {
     {"seccomp", "3.17"},
 };
 
-/* Old profiles of containers answer EPERM to a call that they do not know. */
+/* Old seccomp profiles of containers return EPERM for a call that they do not know. */
 static const char *needed_linux(const char *call, int error)
 {
     if (error != ENOSYS && error != EPERM)

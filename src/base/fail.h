@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fail - the only way for a function to say that it failed.
+ * fail - the only way for a function to report a failure.
  *
  *     return gbx_fail(reterr, GBX_E_OS, "cannot open '%s'", path);
  *
@@ -22,10 +22,10 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
                        uint32_t column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Why a file cannot be read, in words for people: constant, or as strerror() gives it. */
+/* Why a file cannot be read, for messages: a constant, or the text of strerror(). */
 const char *gbx_fail_reason(int error);
 
-/* The oldest Linux that has all that an engine and its processes need. */
+/* The oldest Linux that has everything that an engine and its processes need. */
 #define GBX_LINUX_MIN "5.9"
 
 #define GBX_CALL_REASON_SIZE 128

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json - the checker is a loop over tokens with one bit a level (object or array).
- * It must stay free of recursion: its input is hostile.
+ * json - see json.h. The checker is a loop over tokens with a stack of one byte a level
+ * (object or array). It must not recurse: its input is hostile.
  */
 #include "base/json.h"
 
@@ -32,7 +32,7 @@ static bool refuse(checker *c, const char *message)
     return false;
 }
 
-/* White space that is not allowed is not skipped; it then fails as a token. */
+/* In a strict check white space is not skipped: it then fails as a token. */
 static void skip_space(checker *c)
 {
     while (!c->is_strict && c->at < c->end && gbx_json_is_space((char)*c->at))
@@ -63,20 +63,20 @@ static bool escape(checker *c)
     return true;
 }
 
-/* The top bit of each zero byte, and perhaps of some bytes above one. */
+/* Set the top bit of each zero byte, and perhaps of some bytes above the first. */
 static uint64_t zero_bytes(uint64_t eight)
 {
     return (eight - EACH(0x01)) & ~eight & EACH(0x80);
 }
 
-/* Are all of them characters that stand for themselves in a JSON string? */
+/* True if all eight are ASCII characters that need no escape in a JSON string. */
 static inline bool are_plain(uint64_t eight)
 {
     return ((eight | (eight - EACH(0x20))) & EACH(0x80)) == 0 &&
            zero_bytes(eight ^ EACH('"')) == 0 && zero_bytes(eight ^ EACH('\\')) == 0;
 }
 
-/* Skip characters that stand for themselves, eight at a time, since texts are long. */
+/* Skip characters that need no escape, eight at a time, since texts are long. */
 static void skip_plain(checker *c)
 {
     uint64_t eight;
@@ -131,8 +131,8 @@ static int64_t exponent(const uint8_t *at, const uint8_t *end)
     return is_negative ? -value : value;
 }
 
-/* Does a number round to infinity? strtod() gets it without a decimal point, since that
- * depends on the locale, and with the 309 digits that can decide. */
+/* True if the number rounds to infinity. strtod() gets only the first 309 digits, which
+ * decide, and no decimal point, which depends on the locale. */
 static bool is_infinite(const uint8_t *at, const uint8_t *end)
 {
     char digits[DBL_MAX_10_EXP + 1 + sizeof "e-309"];
@@ -233,7 +233,7 @@ static bool member(checker *c)
     return true;
 }
 
-/* After a value: close what ends here; true if another value must follow. */
+/* After a value: close what ends here. *more is true if another value must follow. */
 static bool after_value(checker *c, const uint8_t *is_object, size_t *depth, bool *more)
 {
     *more = false;
@@ -296,7 +296,7 @@ static bool check(const char *text, size_t len, size_t max_depth, bool is_strict
 {
     checker c = {.at = (const uint8_t *)text, .is_strict = is_strict};
 
-    c.end = len > 0 ? c.at + len : c.at; /* no text at all may come as NULL */
+    c.end = len > 0 ? c.at + len : c.at; /* an empty text may be NULL */
     if (values(&c, max_depth < GBX_JSON_DEPTH_MAX ? max_depth : GBX_JSON_DEPTH_MAX))
         return true;
     if (ret_fault != NULL) {
@@ -310,7 +310,7 @@ static bool check(const char *text, size_t len, size_t max_depth, bool is_strict
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* The number of leading bytes that are written as they are. */
+/* The number of leading bytes that are written without an escape. */
 static size_t plain_run(const uint8_t *d, size_t len)
 {
     size_t i = 0;
@@ -337,7 +337,7 @@ static size_t plain_run(const uint8_t *d, size_t len)
     return i;
 }
 
-/* Append a byte that is escaped, or is not part of a character. */
+/* Append a byte that needs an escape, or U+FFFD for one that is not UTF-8. */
 static void append_special(gbx_buf *buf, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
@@ -532,7 +532,7 @@ bool gbx_json_has_digits(const char *text, size_t len)
 {
     enum { DIGITS = 16 };
 
-    /* One of so many characters is looked at, unless it is a digit. */
+    /* Only every 16th character is examined, unless it is a digit. */
     for (size_t i = DIGITS - 1; i < len; i += DIGITS) {
         size_t first = i;
         size_t end = i;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json - write JSON, and report where JSON text becomes invalid.
+ * json - write JSON, and check JSON text.
  *
  * The check is strict RFC 8259 with a depth limit. It keeps no values, does not recurse
- * and allocates nothing but its bit stack: payloads stay bytes.
+ * and does not allocate.
  */
 #ifndef GBX_BASE_JSON_H
 #define GBX_BASE_JSON_H
 
 #include "base/buf.h"
 
-/* Deeper text is refused. This is beyond any real record and far below any stack. */
+/* Deeper text is refused. No real record is as deep, and any stack has room for it. */
 #define GBX_JSON_DEPTH_MAX 1000
 
 /* Why JSON text was refused. */
@@ -31,9 +31,9 @@ static inline bool gbx_json_is_space(char c)
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault);
 
-/* The same for JSON as JSON.stringify() writes it, and as a worker must: no white space
- * between tokens, which some readers mistake for the end of a line, and no number that
- * a double cannot hold. */
+/* The same for JSON as JSON.stringify() writes it, which a worker must send. Refuses
+ * white space between tokens, since some readers take it for the end of a line, and
+ * numbers beyond the range of a double. */
 bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
                            gbx_json_fault *ret_fault);
 
@@ -56,9 +56,9 @@ bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len);
 bool gbx_json_append_number(gbx_buf *buf, double number);
 
 /*
- * A value behind its key, with the comma that belongs before it; key NULL: an element
- * of an array. Keys are constants that need no escapes. A value that is NULL is left
- * out with its key. For a value that is JSON see gbx_json_put_json().
+ * Append a key and its value, after a comma if one is needed. With key NULL it is an
+ * array element. Keys are constants that need no escapes. A NULL value is left out with
+ * its key. For a value that is JSON see gbx_json_put_json().
  */
 void gbx_json_put_key(gbx_buf *to, const char *key);
 /* Begin an object or an array; close it with gbx_buf_puts(). */
@@ -70,12 +70,12 @@ void gbx_json_put_integer(gbx_buf *to, const char *key, int64_t number);
 void gbx_json_put_number(gbx_buf *to, const char *key, double number);
 void gbx_json_put_bool(gbx_buf *to, const char *key, bool value);
 
-/* Are there 16 digits in a row, as in any integer beyond 2^53 - 1? Cheap. */
+/* True if text has 16 digits in a row, as any integer beyond 2^53 - 1 has. Cheap. */
 bool gbx_json_has_digits(const char *text, size_t len);
 
-/* One JSON value a line becomes one JSON array, no deeper than GBX_JSON_DEPTH_MAX as a
- * whole; blank lines are skipped. False with the position of the first bad line, or
- * with message NULL if buf is full. */
+/* Convert text with one JSON value a line to one JSON array of at most
+ * GBX_JSON_DEPTH_MAX levels. Blank lines are skipped. False with the position of the
+ * first bad line, or with message NULL if buf is full. */
 bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
                          gbx_json_fault *ret_fault);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Past the string that begins at text[at]. Most strings have no escape: the quote is
- * looked for, and then whether it is one of the string's own. */
+/* The offset after the string that begins at text[at]. Most strings have no escape, so
+ * find a quote first, and then check whether it is escaped. */
 static size_t past_string(const char *text, size_t at)
 {
     const char *start = text + at + 1;
@@ -28,7 +28,7 @@ static size_t past_string(const char *text, size_t at)
     }
 }
 
-/* Past the value that begins at text[at], which ends before end. */
+/* The offset after the value that begins at text[at]; text has end bytes. */
 static size_t past_value(const char *text, size_t at, size_t end)
 {
     size_t depth = 0;
@@ -74,7 +74,7 @@ static uint16_t unit(const char *hex)
     return (uint16_t)strtoul(digits, NULL, 16);
 }
 
-/* An escape, after its backslash: half of a pair, and not the first of both? */
+/* True if the escape, without its backslash, is a surrogate that begins no pair. */
 static bool is_unpaired(const char *text, size_t left)
 {
     uint16_t first = text[0] == 'u' ? unit(text + 1) : 0;
@@ -101,7 +101,7 @@ static const char *find_half(const char *at, const char *end)
     return NULL;
 }
 
-/* The escape at text[at], after its backslash; returns how many characters it has. */
+/* Append the character of an escape, without its backslash; returns its length. */
 static size_t append_escape(gbx_buf *to, const char *text, size_t left)
 {
     static const char from[] = "bfnrt";
@@ -122,7 +122,7 @@ static size_t append_escape(gbx_buf *to, const char *text, size_t left)
     return 1;
 }
 
-/* Up to the next escape; returns how many characters that is. */
+/* Append the text up to the next escape; returns its length. */
 static size_t append_plain(gbx_buf *to, const char *text, size_t left)
 {
     const char *slash = memchr(text, '\\', left);
@@ -132,8 +132,8 @@ static size_t append_plain(gbx_buf *to, const char *text, size_t left)
     return plain;
 }
 
-/* The characters of a string that has escapes. No buffer, since names are looked up
- * often: a string with more than six characters for each byte of text cannot match. */
+/* Compare a string that has escapes, without a buffer, since names are looked up often.
+ * The caller excludes strings of more than six characters for each byte of text. */
 static bool is_text_escaped(gbx_view view, const char *text, size_t len)
 {
     size_t at = 0;

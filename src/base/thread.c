@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread - a process's mask is read each time, since others may change it. */
+/* thread - see thread.h. Masks are read each time, since others may change them. */
 #include "base/thread.h"
 
 #include <signal.h>

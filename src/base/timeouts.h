@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeouts - how long we wait for processes and for other people's servers, and before
- * we ask again. All such times are in this table, far above what a loaded machine
- * needs.
+ * timeouts - the table of all times to wait for processes and for servers, and between
+ * retries. All are far longer than a loaded machine needs.
  *
  * Some tests link tests/support/scaled_timeouts.c: there GLOVEBOX_TIMEOUTS=20 in the
  * environment makes each a fifth. The product does not read that variable.
@@ -14,9 +13,9 @@
 
 #include <stdint.h>
 
-/* XX(name, milliseconds, for what) */
+/* XX(name, milliseconds, what is waited for) */
 #define GBX_TIMEOUT_MAP(XX)                                                            \
-    /* the engine for its processes */                                                 \
+    /* waits of the engine for its processes */                                        \
     XX(HELLO, 30000, "a template to load the engine and to say so")                    \
     XX(FORK, 15000, "a template to fork, or it hangs")                                 \
     XX(ZYGOTE, 2000, "a zygote that starts, or forks a template; then do without it")  \
@@ -30,7 +29,7 @@
     XX(GROUP, 2000, "a killed control group to be empty")                              \
     XX(ATTACK_FRAME, 20000, "each answer in a session of attacks")                     \
     XX(ATTACK, 3000, "an attack: one that hangs has come to nothing")                  \
-    /* the client of other MCP servers */                                              \
+    /* waits of the client for MCP servers */                                          \
     XX(CHECK, 5000, "a ping, after a call that has taken too long")                    \
     XX(START_PLACE, 3000, "a start that others wait for to be over")                   \
     XX(START_LOOK, 500, "a place for a start, until it is looked for again")           \

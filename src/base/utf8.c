@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8 - validity is decided in exactly one place, gbx_utf8_sequence(). */
+/* utf8 - see utf8.h. Only gbx_utf8_sequence() decides what is valid. */
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool starts_with_ascii(const uint8_t *data, size_t len)
     return (first & HIGH_BITS) == 0;
 }
 
-/* No byte of it is a control: below space, or DEL. */
+/* True if the first eight bytes are ASCII without controls. */
 static bool starts_with_printable(const uint8_t *data, size_t len)
 {
     word first;
@@ -44,22 +44,22 @@ static bool append_point(gbx_buf *buf, uint32_t c)
     return gbx_buf_append(buf, out, n);
 }
 
-/* Selectors of the shape of an emoji or a letter (text or colour), invisible
+/* Variation selectors: show the character before as text or as an emoji. Invisible
  * themselves. */
 static bool is_shape(uint32_t c)
 {
     return c == 0xFE0E || c == 0xFE0F;
 }
 
-/* Persian and Indic text and emoji are written with them. */
+/* Persian and Indic text and emoji need them. */
 static bool is_joiner(uint32_t c)
 {
     return c == 0x200C || c == 0x200D;
 }
 
-/* Characters that move the cursor, reorder text or end a line somewhere, and invisible
- * ones: Unicode's Default_Ignorable_Code_Point but for is_shape(), controls of
- * annotations and hieroglyphs, and the blank of Braille. */
+/* Characters that move the cursor, reorder text or end a line in some program, and
+ * invisible ones: Unicode's Default_Ignorable_Code_Point except is_shape(), annotation
+ * and hieroglyph controls, and the Braille blank. */
 static bool is_steering(uint32_t c)
 {
     static const struct {
@@ -81,10 +81,10 @@ static bool is_steering(uint32_t c)
     return false;
 }
 
-/* Invisible characters that are kept after this one. */
+/* Which invisible characters are kept after a character. */
 typedef enum bearer {
     BEARS_NOTHING,
-    BEARS_SHAPE, /* of a key: "1", U+FE0F, U+20E3 */
+    BEARS_SHAPE, /* keycaps: "1", U+FE0F, U+20E3 */
     BEARS_JOINER,
     BEARS_BOTH,
 } bearer;
@@ -96,7 +96,7 @@ static bearer bearer_of(uint32_t c)
     return c >= 0xA9 ? BEARS_BOTH : BEARS_NOTHING;
 }
 
-/* Is the character at data[i], of n bytes, shown as it is? */
+/* True if the character of n bytes at d[i] is not escaped. *before is updated. */
 static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escape how,
                      bearer *before)
 {
@@ -394,7 +394,7 @@ size_t gbx_lines_end(const char *text, size_t len)
     return len > 2 && d[0] == 0xE2 && d[1] == 0x80 && (d[2] | 1) == 0xA9 ? 3 : 0;
 }
 
-/* The offset of the end of the line that has `at`, or len. */
+/* The offset of the end of the line that contains offset `at`, or len. */
 static size_t end_of(const char *text, size_t len, size_t at)
 {
     while (at < len && gbx_lines_end(text + at, len - at) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8 - check, make and step through UTF-8.
+ * utf8 - check, encode, decode, cut and escape UTF-8, and count its lines.
  *
  * One rule everywhere: invalid UTF-8 (overlong forms, surrogates, past U+10FFFF,
  * truncation) is refused on the way in and becomes U+FFFD on the way out.
@@ -16,8 +16,8 @@ size_t gbx_utf8_sequence(const uint8_t *data, size_t len);
 /* The character of a valid sequence of n bytes. */
 uint32_t gbx_utf8_decode(const uint8_t *data, size_t n);
 
-/* Write a character up to U+10FFFF; returns the number of bytes. A surrogate gets three,
- * which are not UTF-8. */
+/* Write a character up to U+10FFFF; returns the number of bytes. A surrogate becomes
+ * three bytes, which are not UTF-8. */
 size_t gbx_utf8_encode(uint32_t point, uint8_t ret[4]);
 
 /* True if all of it is valid; *ret_bad (may be NULL) is the first bad offset. */
@@ -26,7 +26,7 @@ bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
 /* Append UTF-16 as UTF-8; an unpaired surrogate becomes U+FFFD. */
 bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
 
-/* The length of text, cut between characters to at most max bytes. */
+/* The length of text when cut between characters to at most max bytes. */
 size_t gbx_utf8_cut(const void *text, size_t len, size_t max);
 
 /* Append, with each invalid byte replaced by U+FFFD. */
@@ -52,19 +52,19 @@ typedef enum gbx_escape {
 bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
                              gbx_escape how);
 
-/* The same as one line into an array: as much as fits before the NUL. */
+/* The same as one line, into an array; cut to what fits before the NUL. */
 void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len);
 
-/* The same for the contents of the buffer from offset `from` on. */
+/* Escape the contents of the buffer from offset `from` on, in place. */
 bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how);
 
 /* The number of leading bytes that would be appended unchanged. */
 size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 
-/* How many UTF-16 units the text becomes. */
+/* The length of text in UTF-16 units. */
 size_t gbx_utf16_units(const char *text, size_t len);
 
-/* Line and column (from 1; column in characters) of a byte offset. A line of data ends in
+/* Line and column (from 1; column in characters) of a byte offset. Lines of data end in
  * "\n". */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                        uint32_t *ret_column);
@@ -90,8 +90,8 @@ void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *r
 void gbx_lines_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                      uint32_t *ret_column);
 
-/* The column in characters, as people count, for one in UTF-16 units, as engines do; 0
- * stays 0. */
+/* Convert a column in UTF-16 units, as engines count, to one in characters, as people
+ * count; 0 stays 0. */
 uint32_t gbx_lines_column(const char *text, size_t len, uint32_t line, uint32_t units);
 
 #endif

@@ -6,10 +6,10 @@
  * Only a group that was given to us is divided: one that systemd marked as delegated
  * or, where systemd is not running, one that we may write to. The engine's group is
  * made next to the host's or below it, is named glovebox.PID.N, and is locked (flock)
- * as long as its host lives. If the lock is free, anybody may kill what is left in the
- * group and remove it. A failure is reported with a reason; nothing here is fatal.
+ * as long as its host lives. If the lock is free, any host may kill the processes left
+ * in the group and remove it. A failure is reported with a reason; none is fatal.
  *
- * One thread at a time for each group; but gbx_cgroup_take_kill() from any thread.
+ * One thread at a time for each group; any thread may call gbx_cgroup_take_kill().
  */
 #ifndef GBX_CGROUP_CGROUP_H
 #define GBX_CGROUP_CGROUP_H
@@ -19,11 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a reason, its NUL included: the room that a layer has. */
+/* Bytes of a reason, its NUL included; the same as for a layer (seal/seal.h). */
 #define GBX_CGROUP_REASON_SIZE 160
 #define GBX_CGROUP_NAME_SIZE   48
 
-/* Where to look; tests have places of their own. */
+/* The paths and controllers to look for; tests use their own. */
 typedef struct gbx_cgroup_world {
     const char *proc;               /* a mounted proc */
     const char *systemd;            /* exists if systemd manages the groups */
@@ -44,7 +44,7 @@ typedef struct gbx_cgroup {
     int dir;    /* its directory, which carries the lock */
     int events; /* of the memory controller */
     gbx_cgroup_limits limits;
-    uint64_t most_bytes; /* of memory that its parents leave it */
+    uint64_t most_bytes; /* highest memory limit that machine and parents allow */
     _Atomic uint64_t kills_taken;
     char name[GBX_CGROUP_NAME_SIZE];
     char reason[GBX_CGROUP_REASON_SIZE]; /* why the group is missing, and how to get
@@ -87,7 +87,7 @@ bool gbx_cgroup_read(int dir, const char *name, char *text, size_t size);
 /* Write text to an existing file; sets errno on failure. */
 bool gbx_cgroup_write(int dir, const char *name, const char *text);
 
-/* Does the list contain word? Blanks and line ends separate its words. */
+/* True if the list contains word. Blanks and line ends separate its words. */
 bool gbx_cgroup_lists(const char *words, const char *word);
 
 /* The number in the line "KEY NUMBER" of text; 0 if the line is missing. */
@@ -110,7 +110,7 @@ typedef struct gbx_cgroup_place {
 bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Find it. */
+/* Find the group of this process. False on failure, with a reason in group. */
 bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
                      gbx_cgroup *group);
 void gbx_cgroup_place_close(gbx_cgroup_place *place);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delegation - which group may be divided. A group that contains processes cannot be
- * (the kernel's rule of no internal processes), so there are two ways:
+ * delegation - finds a group that may be divided. A group that contains processes may
+ * not be divided (the kernel's rule of no internal processes), so there are two ways:
  *
  *   1. the parent of our group was given to us: systemd's DelegateSubgroup=, or another
  *      manager's equivalent. Nothing has to be moved;
- *   2. our own group was given to us, and nobody else is in it: Delegate=yes. Then the
+ *   2. our own group was given to us, and has no other process: Delegate=yes. Then the
  *      host moves into a leaf below it, as systemd asks of delegated services.
  *
  * Root may write everywhere; that alone does not count as delegation. If systemd
- * manages the groups, its mark decides, for root and for everybody: systemd rearranges
- * groups that it did not delegate.
+ * manages the groups, its mark decides for every user, root included: systemd
+ * rearranges groups that it did not delegate.
  */
 #include "cgroup/cgroup.h"
 
@@ -287,7 +287,7 @@ static bool switch_all_on(const gbx_cgroup_world *world, int dir)
     return true;
 }
 
-/* Is this process the only one in the group? */
+/* True if no other process is in the group. */
 static bool is_alone(int dir)
 {
     char text[64];
@@ -308,8 +308,8 @@ static bool is_root(int dir)
     return faccessat(dir, "cgroup.type", F_OK, 0) < 0 && errno == ENOENT;
 }
 
-/* Move all threads out of the way. Another engine of this process may be doing the
- * same: each step may already be done. */
+/* Move this process, with all its threads, into the leaf. Another engine of this
+ * process may be doing the same: each step may already be done. */
 static bool step_aside(int dir)
 {
     GBX_CLEANUP(gbx_fd_close) int leaf = -1;
@@ -373,7 +373,7 @@ static bool divide_own(const gbx_cgroup_world *world, int own, gbx_cgroup *group
            gbx_cgroup_lacks(group, "cannot switch controllers on: %s", strerror(errno));
 }
 
-/* ---- to the other parts --------------------------------------------------- */
+/* ---- the result, for group.c ---------------------------------------------- */
 
 bool gbx_cgroup_divide(const gbx_cgroup_world *world, const gbx_cgroup_place *place,
                        int *ret_parent, unsigned *ret_levels, gbx_cgroup *group)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group - the group of one engine. Its limits are set before a process enters it.
+ * group - one engine's control group. Its limits are set before a process enters it.
  *
  * memory.oom.group stays off: when the sum exceeds the limit, the kernel kills the one
- * process that has most, and the other calls go on. Swap is off: memory kept out by the
- * limit must not come back as a disk that is busy for everybody.
+ * process that uses most, and the other calls continue. Swap is off: memory beyond the
+ * limit must not become disk traffic that slows other processes.
  */
 #include "cgroup/cgroup.h"
 
@@ -27,7 +27,7 @@
 /* Engines of one host, and leftovers of dead hosts that had its pid. */
 #define NAMES_MAX 4096
 
-/* Share of memory that the machine, and any parent group, keep for everybody else: a
+/* Share of memory that the machine and each parent group keep for other processes: a
  * quarter. */
 #define KEPT_PART 4
 
@@ -45,8 +45,8 @@ const gbx_cgroup_world gbx_cgroup_here = {
 
 /* ---- groups left by a host that was killed -------------------------------- */
 
-/* The lock decides, not the pid: pids are reused, and a host in another pid namespace
- * has a pid that means nothing here. */
+/* The lock, not the pid, shows whether a host lives: pids are reused, and the pid of a
+ * host in another pid namespace means nothing here. */
 
 static const char *skip_digits(const char *at)
 {
@@ -57,7 +57,7 @@ static const char *skip_digits(const char *at)
     return at > start ? at : NULL;
 }
 
-/* glovebox.PID.N: matches no other name, of ours or of others. */
+/* True for glovebox.PID.N; false for all other names, such as glovebox.host. */
 static bool is_name(const char *name)
 {
     const char *at;
@@ -140,7 +140,7 @@ static uint64_t least_above(int parent, unsigned levels)
     return least;
 }
 
-/* True if it exists, the lock is ours, and it has not been removed meanwhile. */
+/* Make and lock the group. False with errno; EEXIST: the name is taken. */
 static bool take(gbx_cgroup *group)
 {
     if (mkdirat(group->parent, group->name, 0700) < 0)

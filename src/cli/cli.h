@@ -33,7 +33,7 @@
 /* ---- term.c -------------------------------------------------------------- */
 
 /*
- * What may reach a terminal, and in which colour.
+ * Output to a terminal: escapes and colours.
  *
  * Text that guest code can choose never reaches a terminal unescaped. Colours are only
  * for a terminal, unless --color=always asks for them; NO_COLOR and TERM=dumb turn them
@@ -65,7 +65,7 @@ typedef struct gbx_term {
 
 gbx_term gbx_term_open(FILE *stream, gbx_color color);
 
-/* Print text in a colour. The text must be ours. */
+/* Print text in a colour. The text must be trusted. */
 void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -85,7 +85,7 @@ void gbx_term_block(const gbx_term *term, const char *text, int indent);
  * it become \uXXXX, which is the same JSON. */
 void gbx_term_json(const gbx_term *term, const char *json, size_t len);
 
-/* The same from a buffer, with a newline; only that if the buffer failed. */
+/* The same from a buffer, with a newline; only the newline if the buffer failed. */
 void gbx_term_json_line(const gbx_term *term, const gbx_buf *json);
 
 /* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
@@ -94,8 +94,8 @@ void gbx_term_headline(const gbx_term *term, const char *what, const char *messa
 /* ---- result_report.c ---------------------------------------------------------- */
 
 /*
- * A command's failure, printed the same way whoever noticed it: the host (gbx_status),
- * the code (gbx_code of a result) or the command itself.
+ * A command's failure, printed the same way for each source: the host (gbx_status), the
+ * code (gbx_code of a result) or the command itself.
  */
 
 typedef struct gbx_trouble {
@@ -107,16 +107,16 @@ typedef struct gbx_trouble {
     gbx_error err;
 } gbx_trouble;
 
-/* Note a failure, for which trouble->err has the reason. True, and nothing is noted, if
- * status is GBX_OK. */
+/* Record a failure, whose reason is in trouble->err. True if status is GBX_OK: then
+ * nothing is recorded. */
 
 /* The host's own failure, as the library reported it. */
 bool gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
 
-/* Of reading a file. */
+/* A failure to read a file. */
 bool gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
 
-/* Of writing something. */
+/* A failure to write output. */
 bool gbx_trouble_output(gbx_trouble *trouble, gbx_status status);
 
 /* The input is at fault, as if the worker had reported it. Returns false. */
@@ -128,8 +128,8 @@ void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
 /* {"ok":false,...}: "code" or "status", "error", and the position. */
 void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
 
-/* One of the two: on standard output if json, else on standard error. Returns the exit
- * status. */
+/* Print JSON on standard output if json, else text on standard error. Returns the
+ * exit status. */
 int gbx_trouble_report(const gbx_trouble *trouble, bool json, int color);
 
 /* Print one console line of the code, `[warn] text`; user is the gbx_term. */
@@ -245,7 +245,7 @@ extern const gbx_opt gbx_engine_rows[];
 
 /* What code may reach, as options for every command with a policy. */
 
-/* A row for commands that read files that decide; the member is a bool. */
+/* A row for commands that read trusted files; the member is a bool. */
 #define GBX_ROW_TRUST_FILES(type, member)                                       \
     GBX_ROW_FLAG(type, member, "trust-files",                                   \
                  "accept policies, configurations and secrets from files that " \
@@ -269,7 +269,7 @@ extern const gbx_opt gbx_policy_rows[];
 bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret,
                           gbx_trouble *trouble);
 
-/* Print to standard error, unless nobody reads there. */
+/* Print to standard error, without waiting for its reader. */
 void gbx_policy_print_warnings(const gbx_policy *policy);
 
 /* ---- interrupt.c --------------------------------------------------------- */
@@ -280,7 +280,7 @@ void gbx_policy_print_warnings(const gbx_policy *policy);
  * A thread waits for the signals with sigwait, since gbx_signal_abort() must not run in
  * a signal handler. The first signal aborts: the call ends as ABORTED within
  * milliseconds, and everything is cleaned up. If that hangs, a second signal ends this
- * process; the kernel then kills what it had started.
+ * process; the kernel then kills the processes that it started.
  *
  * Start it once the program no longer blocks on the user (a prompt on standard input).
  */
@@ -306,21 +306,21 @@ void gbx_interrupt_stop(gbx_interrupt *interrupt);
  * A line is one write: several commands may share a file.
  */
 
-/* What to do if the reader does not read. A file accepts everything. */
+/* What to do if a reader is slow. A file accepts everything. */
 typedef enum gbx_log_patience {
     GBX_LOG_WAITS,       /* wait for the reader */
     GBX_LOG_DROPS_LINES, /* wait only for a moment; lines are dropped until it reads again,
                         and the first loss is reported */
 } gbx_log_patience;
 
-/* Zeroed: none. */
+/* Zeroed: no log. */
 typedef struct gbx_security_log {
-    int fd; /* with is_open */
+    int fd; /* valid if is_open */
     bool is_open;
     bool goes_on;
     bool says;     /* report the first lost line on standard error */
-    bool is_stuck; /* with the lock: the last line was left out */
-    bool is_torn;  /* with the lock: the last line was written in part */
+    bool is_stuck; /* under lock: the last line was left out */
+    bool is_torn;  /* under lock: the last line was written in part */
     pthread_mutex_t lock;
     char *name;
     atomic_int error; /* errno of the first lost line */
@@ -334,10 +334,10 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
 /* Make the engine of these options write here. */
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options);
 
-/* Not GBX_OK if a line was lost, and nothing has reported that yet. */
+/* Fails if a line was lost and that was not reported yet. */
 gbx_status gbx_security_log_check(gbx_security_log *log, gbx_error *reterr);
 
-/* Call after the engine is freed. As the check. */
+/* Call after the engine is freed. Fails as gbx_security_log_check() does. */
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr);
 
 /* ---- read_file.c --------------------------------------------------------- */
@@ -356,8 +356,8 @@ typedef struct gbx_file_text {
 } gbx_file_text;
 
 /*
- * GBX_E_OS: it cannot be read. GBX_E_DATA: it is larger than max bytes; no more than
- * that was read. Free with gbx_file_text_cleanup().
+ * GBX_E_OS: it cannot be read. GBX_E_DATA: it is larger than max bytes; at most one
+ * byte more was read. Free with gbx_file_text_cleanup().
  */
 gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
                               gbx_error *reterr);
@@ -395,7 +395,7 @@ enum {
 
 typedef struct gbx_command gbx_command;
 
-/* What every command has; the arguments of each begin with it. */
+/* Arguments of every command; the struct of each begins with them. */
 typedef struct gbx_common_args {
     const gbx_command *command;
     char **words; /* arguments that are not options */
@@ -422,7 +422,7 @@ struct gbx_command {
     size_t args_size;            /* of the struct that they fill */
     int words_min;               /* arguments that are not options */
     int words_max;
-    const char *words_wrong; /* what to say of any other number; NULL: there are none */
+    const char *words_wrong; /* the message for any other number, or NULL */
     /* Subcommands, or NULL; ends in NULL. Their names have both words. */
     const gbx_command *const *subcommands;
     /* Returns the exit status. */
@@ -449,7 +449,7 @@ int gbx_status_exit(gbx_status status);
  * except for the soft limit on cores. */
 void gbx_cli_hide_memory(void);
 
-/* ---- mcp_commands -------------------------------------------------------- */
+/* ---- mcp_*.c ------------------------------------------------------------- */
 
 /* The subcommands of `glovebox mcp`, and what they share. */
 
@@ -460,8 +460,8 @@ extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
 
-/* The path of our default configuration; GBX_E_USAGE: without a home it has no
- * place. */
+/* The path of our default configuration. GBX_E_USAGE if there is no home
+ * directory. */
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 
 /* The absolute path of a configuration; the file need not exist. GBX_E_OS: no file can
@@ -500,9 +500,9 @@ typedef struct gbx_run_input {
     gbx_file_text code;
     gbx_file_text data; /* data.data is NULL without input */
     gbx_spec data_spec;
-    const char *dataset;                      /* that is the input; or NULL */
+    const char *dataset;                      /* the one that is the input, or NULL */
     gbx_file_text datasets[GBX_OPT_LIST_MAX]; /* empty: a database */
-    gbx_spec specs[GBX_OPT_LIST_MAX];         /* of the datasets; no names */
+    gbx_spec specs[GBX_OPT_LIST_MAX];         /* of the datasets, without names */
     gbx_file_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;
@@ -522,8 +522,8 @@ bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
 /* Read the files of --preload; GBX_OPT_LIST_MAX texts. False with *trouble filled. */
 bool gbx_preloads_read(const gbx_opt_list *list, gbx_file_text *texts,
                        gbx_trouble *trouble);
-/* The preloads by their paths, or the ends of long paths, and their number. Borrows from
- * both. */
+/* Make the preloads, named by their paths or the ends of long ones; returns their
+ * number. Borrows from list and texts. */
 size_t gbx_preloads_of(const gbx_opt_list *list, const gbx_file_text *texts,
                        gbx_preload ret[GBX_OPT_LIST_MAX]);
 void gbx_preloads_cleanup(gbx_file_text *texts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_audit - `glovebox audit`: grades an MCP server by what may reach code, a shell or a
- * weak sandbox from its tools' arguments. */
+/* cmd_audit - `glovebox audit`: grades an MCP server by whether its tools' arguments
+ * can reach code, a shell or a weak sandbox. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "scan/scan.h"
@@ -41,7 +41,7 @@ static const gbx_opt_group groups[] = {
     {0},
 };
 
-/* One member of the report, a string. */
+/* A string member of the report. */
 static char *text_of(gbx_view report, const char *name, size_t *ret_len)
 {
     gbx_buf buf = {.ceiling = TEXT_MAX};
@@ -67,7 +67,7 @@ static gbx_paint paint_of(gbx_view name)
     return GBX_PAINT_NONE;
 }
 
-/* [paint, text], ...: the text is the project's, and is escaped. */
+/* pieces: [[paint, text], ...]. The text comes from the project: escape it. */
 static void print_text(const gbx_term *out, gbx_view pieces)
 {
     size_t cursor = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench - `glovebox bench`: measures here and now, without comparing. */
+/* cmd_bench - `glovebox bench`: measures this machine. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "bench/bench.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_check - `glovebox check`: the guard, and if it finds nothing, a worker that compiles the
- * code and runs nothing.
+ * cmd_check - `glovebox check`: checks code with the guard. If that finds nothing, a
+ * worker compiles the code without running it.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -34,7 +34,7 @@ static const gbx_opt_group groups[] = {
     {0},
 };
 
-/* What was found: by the guard, or by the worker, which then knows better. */
+/* Findings of the guard, or of the worker, which take precedence. */
 typedef struct findings {
     gbx_report *report;
     gbx_result *result; /* of a worker; or NULL */
@@ -116,7 +116,7 @@ static void free_policy(gbx_policy **policy)
     gbx_policy_free(*policy);
 }
 
-/* The guard knows JavaScript's grammar, but neither its further rules nor types. */
+/* Compile in a worker: the guard knows JavaScript's grammar, not its other rules. */
 static bool ask_worker(const check_args *args, gbx_policy *policy,
                        const gbx_file_text *text, findings *ret, gbx_trouble *trouble)
 {
@@ -139,7 +139,7 @@ static bool ask_worker(const check_args *args, gbx_policy *policy,
     return gbx_trouble_host(trouble, status);
 }
 
-/* Where the guard's parser only fails, the engine says why. */
+/* False if the guard found nothing, or a syntax error without a hint: ask a worker. */
 static bool knows_why(const gbx_report *report)
 {
     gbx_violation first = gbx_report_count(report) > 0

@@ -2,8 +2,7 @@
 /*
  * cmd_doctor - `glovebox doctor`: what works on this machine and what does not.
  *
- * It asks a real engine, started like any other: a separate probe could find things
- * that the worker does not.
+ * It starts a real engine: a separate probe could find other things than a worker does.
  */
 #include "cli/cli.h"
 
@@ -21,7 +20,7 @@
 /* ---- doctor --attack: the matrix ----------------------------------------------- */
 
 /*
- * Every attack of worker/attack_table.h against every layer alone.
+ * Try every attack of worker/attack_table.h against each layer alone.
  *
  * Processes of the installed worker program seal themselves as a worker does, with all
  * layers, with none, and with each layer alone, and then attack. The other results are
@@ -117,7 +116,7 @@ static bool matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
     const gbx_cell *row = matrix->cells[attack];
     uint32_t companion = gbx_attack_companion(column);
 
-    /* What the companion stops by itself does not count for the layer. */
+    /* An attack that the companion stops by itself does not count for the layer. */
     if (companion != 0 && is_stopped(row[__builtin_ctz(companion)]))
         return false;
     return row[GBX_COLUMN_NONE] == GBX_CELL_BREACH && is_stopped(row[column]);
@@ -136,7 +135,7 @@ static const char *matrix_column_name(size_t column)
     return names[column];
 }
 
-/* progress is called before each column with a name; may be NULL. */
+/* progress is called before each column with its name; it may be NULL. */
 static gbx_status matrix_fill(gbx_matrix *matrix, gbx_jit jit,
                               void (*progress)(const char *name), gbx_error *reterr)
 {
@@ -186,7 +185,7 @@ static const char *const cell_names[] = {
     [GBX_CELL_ABSENT] = "absent",
 };
 
-/* The attack, its end against the whole seal, and the layers that stop it alone. */
+/* The attack, its outcome against the whole seal, and the layers that stop it alone. */
 static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
 {
     const gbx_cell *row = matrix->cells[i];
@@ -285,8 +284,7 @@ static void matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
 
 /* ---- the report ---------------------------------------------------------------- */
 
-/* Prints all of the report, known or not: a member that a later library adds
- * appears by itself. */
+/* Prints every member of the report, including those that a later library adds. */
 
 /* A summary of the layers. */
 typedef struct layer_count {
@@ -341,7 +339,7 @@ static void print_member(const gbx_term *out, gbx_view name, gbx_view value)
     (void)fputc('\n', out->stream);
 }
 
-/* "", [] and {} say nothing. */
+/* True for "", [] and {}. */
 static bool is_empty(gbx_view value)
 {
     return value.len == 2 && strchr("\"[{", *value.at) != NULL;

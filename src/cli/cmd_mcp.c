@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_mcp - `glovebox mcp`: assembles the parts of the server, and takes them apart in
- * time: whatever runs, the process ends within a second of the end of its input.
+ * cmd_mcp - `glovebox mcp`: makes and frees the parts of the server. The process ends
+ * within a second of the end of its input, even if calls are running.
  */
 #include "cli/cli.h"
 
@@ -28,8 +28,8 @@
 /* ---- the servers of code mode -------------------------------------------------- */
 
 /*
- * The configuration, the servers in it, the gate before them, and the tools over them,
- * opened in the order in which each needs the one before.
+ * The configuration, its upstream servers, the gate before them, and the tools over
+ * them, made in this order: each needs the one before.
  */
 
 /* Zeroed: no servers. */
@@ -60,7 +60,7 @@ static void on_log(void *user, const char *server, const char *line)
         gbx_mcp_warn("%s: %.*s", server, (int)text.len, (const char *)text.data);
 }
 
-/* Report what differs from the configuration. */
+/* Report faults of the configuration, and headers that are not sent. */
 static void say_trouble(servers_of_code *servers)
 {
     char line[512];
@@ -119,7 +119,7 @@ static void close_servers(servers_of_code *servers)
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
-    servers->gate = NULL; /* servers may still send messages */
+    servers->gate = NULL; /* for on_log(): servers may still send messages */
     gbx_upstreams_free(servers->upstreams);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;
@@ -129,8 +129,8 @@ static void close_servers(servers_of_code *servers)
 
 /* ---- the command --------------------------------------------------------------- */
 
-/* For freeing the rest after GBX_MCP_STDIO_END_MS; both leave time of the second for a
- * busy machine. */
+/* Time to free everything after GBX_MCP_STDIO_END_MS. Together they leave time of the
+ * second for a busy machine. */
 #define FREE_MS 200
 
 /* Most scripts only wait, for servers or people; each costs 2 MB and six
@@ -274,8 +274,8 @@ static bool open_security_log(serving *s, const char *path)
                                                                  &s->trouble.err));
 }
 
-/* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
- * still do what they do in a fresh process. */
+/* Read the file with mcpServers. Reading a FIFO may block, so signals must still have
+ * their default actions. */
 static bool read_servers(serving *s)
 {
     const char *path = s->args->config;
@@ -298,7 +298,7 @@ static bool read_servers(serving *s)
     return true;
 }
 
-/* Start what has been read; everything made from the options then writes to the log. */
+/* Start the servers that were read. The log is set first: engines copy the options. */
 static gbx_status start_servers(serving *s)
 {
     servers_of_code *servers = &s->servers;
@@ -320,7 +320,7 @@ static gbx_status start_servers(serving *s)
                             servers->gate, &options, &servers->code, &s->trouble.err);
 }
 
-/* The file's log applies if no option names one. */
+/* The log that the file names is used only without --security-log. */
 static bool open_servers(serving *s)
 {
     s->trouble.file = s->args->config;
@@ -410,17 +410,17 @@ static void instruct(const serving *s)
         gbx_mcp_server_set_instructions(s->server, (const char *)text.data);
 }
 
-/* Only the handler reads it. */
+/* For on_alarm(). */
 static volatile sig_atomic_t exit_status;
 
 static void on_alarm(int number)
 {
     (void)number;
-    /* Workers and upstream servers die with us: the kernel sees to it. */
+    /* The kernel kills workers and upstream servers when this process ends. */
     _exit(exit_status);
 }
 
-/* Freeing must not delay the end: a client that waits would kill us anyway. */
+/* Exit in FREE_MS, freed or not: a client that waits would kill us anyway. */
 static void limit_the_end(int status)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -450,7 +450,7 @@ static int lose_lines(serving *s, gbx_trouble *trouble)
     return trouble->exit;
 }
 
-/* Has it ended because its input or output failed? Then report that. */
+/* Report a failure of input or output that ended the server. */
 static int look_at_the_end(serving *s, int status)
 {
     gbx_trouble trouble = {0};
@@ -471,7 +471,7 @@ static int look_at_the_end(serving *s, int status)
     return lose_lines(s, &trouble);
 }
 
-/* What is lost is reported before anything is freed: that may take too long. */
+/* Lost lines are reported before anything is freed, which may take too long. */
 static int look_at_the_log(serving *s, int status,
                            gbx_status (*look)(gbx_security_log *, gbx_error *))
 {
@@ -482,8 +482,8 @@ static int look_at_the_log(serving *s, int status,
     return lose_lines(s, &trouble);
 }
 
-/* Raise the limit, as each call needs some, and the usual limit is for programs that
- * use select(). Servers have first lowered it to what they should get. */
+/* Each call needs some descriptors, and the usual limit is for programs that use
+ * select(). Upstream servers keep the old limit: gbx_upstreams_new() has read it. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -519,7 +519,7 @@ static int serve(mcp_args *args)
     return look_at_the_log(&s, status, gbx_security_log_close);
 }
 
-/* Returns for the front when it has ended, and for each child that it has started. */
+/* Returns in the front when it ends, and in each child when its client is served. */
 static int serve_http(mcp_args *args)
 {
     gbx_trouble trouble = {0};
@@ -555,8 +555,7 @@ static const char *given_limit(const gbx_limits *limits)
                                       : NULL;
 }
 
-/* Refuse a limit that does nothing: the user would believe that scripts are held to
- * it. */
+/* Refuse a limit without effect: the user would believe that it applies to scripts. */
 static int idle_limit(const char *name)
 {
     char message[160];

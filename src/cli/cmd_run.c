@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file of --record. Zeroed: none. */
+/* The file of --record. Zeroed: no file. */
 typedef struct record_file {
     gbx_recording *recording;
     const char *path; /* borrowed */
     int fd;
 } record_file;
 
-/* What must be undone, and what went wrong. */
+/* A command's state: its resources, and its failure. */
 typedef struct run {
     gbx_run_args *args;
     gbx_term out;
@@ -254,8 +254,8 @@ static gbx_status record_file_close(record_file *file, gbx_error *reterr)
     return status;
 }
 
-/* The recording and the log are opened before anything runs, so that what cannot be kept
- * is found early. */
+/* The recording and the log are opened before anything runs, so that a file that cannot
+ * be written is found early. */
 static bool open_outputs(run *r)
 {
     const gbx_run_args *args = r->args;
@@ -317,8 +317,8 @@ static bool is_file_name(const char *text)
     return false;
 }
 
-/* `glovebox run report.js`, as with other commands: the name was refused as code, or is
- * not defined in it. (It is an argument, so it ends in NUL.) */
+/* For `glovebox run report.js`, as other commands are used: report that a file's name
+ * was run as code. (It is an argument, so it ends in NUL.) */
 static void see_file(run *r)
 {
     const gbx_file_text *code = &r->input.code;
@@ -344,8 +344,8 @@ static void see_file(run *r)
                        : "; one that is there is run with --file before its name");
 }
 
-/* `echo '{"a":1}' | glovebox run '(d) => d.a'`: standard input is read only if
- * requested, and the code got no input. */
+/* For `echo '{"a":1}' | glovebox run '(d) => d.a'`: note that standard input was not
+ * read, since no option asks for it. */
 static void see_pipe(const run *r)
 {
     const gbx_run_args *args = r->args;
@@ -459,8 +459,8 @@ const gbx_command gbx_command_run = {
 /* ---- glovebox replay ----------------------------------------------------------- */
 
 /*
- * It succeeds if the call went as recorded, even if that was a failure: it tests
- * whether the recording is true, not how the code did.
+ * It succeeds if the call does what was recorded, even if that was a failure: it tests
+ * the recording, not the code.
  */
 
 /* The library's limit is a little above. */
@@ -546,7 +546,7 @@ static void execute_replay(run *r)
             "give what the call had: --data FILE, --dataset NAME=FILE, --preload FILE";
 }
 
-/* Print untrusted texts, each on one line. */
+/* Print untrusted text on one line. */
 static void print_side(const gbx_term *term, const char *label, const char *text)
 {
     gbx_term_print(term, "  %-10s%s\n", label, text);
@@ -605,7 +605,7 @@ static int print_replay(run *r)
                                                                              : status;
 }
 
-/* Read what the call had; of any size, and only here. */
+/* Read the data of the recorded call, of any size: MEMORY_MAX applies only here. */
 static bool read_input(run *r)
 {
     bool is_read;

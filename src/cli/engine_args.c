@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_args - repeats ranges of glovebox.h only to name the option in errors; the
- * library checks them again. */
+/* engine_args - options of engines and policies. Ranges of glovebox.h are repeated only
+ * to name the option in errors; the library checks them again. */
 #include "cli/cli.h"
 
 #include "base/buf.h"
@@ -98,7 +98,7 @@ static bool fail_option(gbx_policy_args *args, const char *option, const char *t
     return gbx_trouble_host(trouble, status);
 }
 
-/* NAME=SOURCE@SITE,SITE. A path may have an '@' in it, a site has none: the last counts. */
+/* NAME=SOURCE@SITE,SITE. The last '@' counts: a path may have one, a site has none. */
 static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *err)
 {
     GBX_CLEANUP(gbx_free) char *copy = gbx_need(strdup(text));
@@ -113,8 +113,8 @@ static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *er
     *source++ = '\0';
     *sites++ = '\0';
     status = gbx_policy_secret_from(policy, copy, source, sites, NULL, err);
-    /* The library's columns are relative to a part: here only the whole can be
-     * shown. */
+    /* The library's columns are relative to a part of the option: leave them
+     * out. */
     if (status != GBX_OK)
         err->line = err->column = 0;
     return status;
@@ -182,7 +182,7 @@ void gbx_policy_print_warnings(const gbx_policy *policy)
     for (size_t i = 0; (warning = gbx_policy_warning(policy, i)) != NULL; i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
 
-        gbx_buf_init(&line, GBX_KIB(4)); /* a pipe accepts so much at once */
+        gbx_buf_init(&line, GBX_KIB(4)); /* PIPE_BUF: written at once */
         if (gbx_buf_puts(&line, "glovebox: warning: ") &&
             gbx_utf8_append_escaped(&line, warning, strlen(warning), GBX_ESCAPE_LINE) &&
             gbx_buf_puts(&line, "\n"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt - see cli.h. SIGUSR2 ends the thread: cancelling it would first load
+/* interrupt - see cli.h. SIGUSR2 ends the thread: pthread_cancel() would load
  * another library. */
 #include "cli/cli.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher - bin/glovebox of a bundle: executes the command by the dynamic loader in ../lib, with the
- * libraries beside it. Linked statically, so it runs whatever C library the system has.
+ * launcher - bin/glovebox of a bundle: executes the command with the dynamic loader and
+ * libraries in ../lib. It is linked statically, so that it runs with any C library.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 enum { LOADER_ARGS = 7 };
 
-/* As it was executed: /proc need not be mounted. */
+/* From AT_EXECFN, since /proc need not be mounted. */
 static bool find_library_folder(char folder[PATH_MAX])
 {
     const char *executed = (const char *)getauxval(AT_EXECFN);

@@ -39,7 +39,7 @@ static int finish(int status)
     return GBX_CLI_EXIT_NO_OUTPUT;
 }
 
-/* Decides the error's format before parsing, as the error may come before --json. */
+/* Find --json before parsing, since an error may come before it. */
 static bool asks_for_json(const gbx_command *command, int argc, char **argv)
 {
     bool has_option = false;
@@ -58,9 +58,8 @@ static void on_full_file(int signal)
     (void)signal;
 }
 
-/* A log or a recording that reaches RLIMIT_FSIZE is a failed write, which is reported,
- * and does not end the process. This needs a handler, since programs that we start
- * would inherit SIG_IGN. */
+/* Make a write beyond RLIMIT_FSIZE fail, which is reported, instead of ending the
+ * process. This needs a handler, since programs that we start would inherit SIG_IGN. */
 static void outlive_full_files(void)
 {
     struct sigaction action = {.sa_handler = on_full_file, .sa_flags = SA_RESTART};
@@ -196,7 +195,7 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
     return gbx_status_exit(GBX_E_USAGE);
 }
 
-/* The limit does not apply where cores go to a program. */
+/* The limit alone does not apply to cores that the kernel pipes to a program. */
 void gbx_cli_hide_memory(void)
 {
     struct rlimit cores;
@@ -275,7 +274,7 @@ static const gbx_command command_help = {
     .run = help_main,
 };
 
-/* cmd_version - `glovebox version`: one line that a script can read. */
+/* `glovebox version`: one line that a script can read. */
 
 static int version_main(void *args)
 {
@@ -325,7 +324,7 @@ static int run_command(const gbx_command *command, int argc, char **argv)
     return command->run(args);
 }
 
-/* What the JSON library has of a configuration may be secrets. */
+/* For jansson, whose copy of a configuration may contain secrets. */
 static void wipe_and_free(void *data)
 {
     if (data != NULL)
@@ -339,7 +338,7 @@ int main(int argc, char **argv)
     const gbx_command *sub;
     const char *nearest;
 
-    /* A console line or a code frame is a single write, not one per word. */
+    /* Write a console line or a code frame at once, not word by word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
     outlive_full_files();
     json_set_alloc_funcs(malloc, wipe_and_free);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_allow - `glovebox mcp allow` and `deny`: a person decides permanently about calls
- * of one tool. It needs a terminal, since an agent with a shell could run it too. */
+/* mcp_allow - `glovebox mcp allow` and `deny`: keep a person's decision about calls of
+ * one tool. A terminal or --yes is needed, since an agent with a shell could run it. */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "cli/cli.h"

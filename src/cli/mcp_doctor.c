@@ -21,10 +21,8 @@
 /* ---- patterns in rules that match no tool -------------------------------------- */
 
 /*
- * Tool patterns in rules that match no tool.
- *
- * A misspelt denial denies nothing, and only the servers can show that. Rules about a
- * server whose tools are unknown are not judged.
+ * A misspelt denial denies nothing, and only the servers' lists of tools can show that.
+ * Rules about a server whose tools are unknown are not judged.
  */
 
 static gbx_glob_how how_of(const gbx_gate_rule *rule)
@@ -54,7 +52,7 @@ static bool fits_tool_of(const char *pattern, gbx_glob_how how, gbx_view tools)
     return false;
 }
 
-/* Does the pattern match a tool, or may it match an unknown one? */
+/* True if the pattern matches a tool, or may match an unknown one. */
 static bool may_fit(const gbx_mcp_config *config, const gbx_view *tools,
                     const gbx_gate_rule *rule, const char *pattern)
 {
@@ -65,8 +63,8 @@ static bool may_fit(const gbx_mcp_config *config, const gbx_view *tools,
     return false;
 }
 
-/* Call on_one for each, with its rule's number from 1 on. tools: of each server of the
- * configuration, or no value if unknown. */
+/* Call on_one for each pattern that matches no tool, with its rule's number from 1 on.
+ * tools has one element per server, no value if its tools are unknown. */
 static void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *tools,
                                   void (*on_one)(void *user, size_t rule,
                                                  const char *pattern),
@@ -103,13 +101,13 @@ typedef struct finding {
     struct examination *of;
     bool ok;
     size_t tools;
-    size_t reading; /* of them, as the server says */
+    size_t reading; /* of these, read-only as the server says */
     size_t left_out;
     char left_out_why[GBX_TOOLS_DROPPED_SIZE];
     double start_ms;
     const char *containment; /* how its processes are contained; constant */
     char era[40];
-    char server[160]; /* its name and version, as it says */
+    char server[160]; /* the name and version that it reports */
     char fault[512];
 } finding;
 
@@ -215,14 +213,14 @@ static void pad(const gbx_term *out, const char *text, int width)
                    (int)strlen(text) < width ? width - (int)strlen(text) : 1, "");
 }
 
-/* Was the server switched off on purpose? */
+/* True if the server was disabled on purpose. */
 static bool is_off(const gbx_mcp_upstream_config *server)
 {
     return server->disabled && server->fault == NULL;
 }
 
-/* Until when a person has signed in: "2026-11-30 14:05 UTC", "an unknown time"; "": nobody
- * has. */
+/* The end of a sign-in: "2026-11-30 14:05 UTC" or "an unknown time"; "" if no person
+ * has signed in. */
 static void find_sign_in(const gbx_mcp_upstream_config *server, gbx_trust trust,
                          char out[40])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mcp_import - `glovebox mcp import`: collects servers of hosts into a configuration of
- * ours.
+ * mcp_import - `glovebox mcp import`: adds the servers that hosts have configured to
+ * our configuration.
  *
  * First everything is read and decided; then, if the new configuration loads, ours is
  * written, with a backup. The hosts' files stay unchanged.
@@ -32,7 +32,7 @@ typedef struct importing {
     gbx_status own_status; /* of loading our file unchanged */
     gbx_error own_err;
     gbx_view plan;
-    mode_t withheld; /* rights that others lack for a file that servers came from */
+    mode_t withheld; /* rights that others lack for a file that servers come from */
     int exit;        /* of the first unreadable file; 0: none */
     gbx_term out;
     gbx_term err;
@@ -69,7 +69,7 @@ static char *text_of(gbx_view object, const char *name)
     return gbx_view_string(gbx_view_member(object, name), OWN_MAX * 2);
 }
 
-/* ---- what is said ------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------- */
 
 /* why: what is wrong with a file that can be read, or "". */
 static gbx_error error_of(const importing *im, const char *path, const char *why)
@@ -133,7 +133,7 @@ static void say_steps(importing *im)
 
 /* ---- our own file, locked against other writers meanwhile ---------------------- */
 
-/* Load our file as it is in im. */
+/* Check that im->own loads as a configuration. */
 static gbx_status load(const importing *im, gbx_error *reterr)
 {
     gbx_mcp_config *config = NULL;
@@ -144,8 +144,7 @@ static gbx_status load(const importing *im, gbx_error *reterr)
     return status;
 }
 
-/* Another import could change the file: two first ones at once would each write only
- * their own servers. */
+/* Lock our file: two imports at once would each write only their own servers. */
 static bool lock_own(importing *im, gbx_trouble *trouble)
 {
     gbx_file_make_folders(im->own_path);
@@ -203,8 +202,8 @@ static bool is_changed(const importing *im)
     return gbx_view_kind(gbx_view_member(im->plan, "text")) == '"';
 }
 
-/* Will our file load with its changes? Otherwise nothing is written. A rule may have
- * waited for the servers that are added now. */
+/* Check that our file loads with its changes; else nothing is written. Unchanged it may
+ * not load, if a rule names a server that is added now. */
 static bool check_own(importing *im, gbx_trouble *trouble)
 {
     gbx_error err = im->own_err;

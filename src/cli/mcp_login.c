@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_login - `glovebox mcp login` and `logout`: a person signs in to a server at an
- * address, in a browser, or takes that back. */
+/* mcp_login - `glovebox mcp login` and `logout`: sign a person in to a server with a
+ * URL, in a browser, or remove the tokens. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "mcp/config/config.h"
@@ -26,7 +26,7 @@ typedef struct login_args {
 static const gbx_opt rows[] = {
     GBX_ROW_FLAG(login_args, no_browser, "no-browser",
                  "only print the address to open, on this machine"),
-    /* From here on, of both. */
+    /* Both commands have the rows from here on. */
     GBX_ROW_TEXT(
         login_args, config, "config", "FILE",
         "whose server it is; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config"),
@@ -50,7 +50,7 @@ typedef struct login {
     const gbx_mcp_upstream_config *server;
 } login;
 
-/* The desktop's own way. Without one the person opens the address. */
+/* Try xdg-open. If that fails, the person opens the address. */
 static void start_browser(const char *url)
 {
     extern char **environ;
@@ -61,7 +61,7 @@ static void start_browser(const char *url)
     sigset_t defaults;
     pid_t pid;
 
-    (void)signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
+    (void)signal(SIGCHLD, SIG_IGN); /* it is not waited for */
     (void)posix_spawn_file_actions_init(&actions);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         (void)posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
@@ -118,7 +118,7 @@ static gbx_status find_server(login *l, gbx_trouble *trouble)
     return GBX_OK;
 }
 
-/* What a person, or a script, may write to. */
+/* Standard input if a person or a script may write to it; else -1. */
 static int find_input(void)
 {
     struct stat st;
@@ -159,7 +159,7 @@ static int login_main(void *parsed)
     gbx_trouble trouble = {0};
     gbx_status status;
 
-    (void)signal(SIGPIPE, SIG_IGN); /* a browser that goes ends nothing */
+    (void)signal(SIGPIPE, SIG_IGN); /* a browser that disconnects must not end us */
     l.err = gbx_term_open(stderr, (gbx_color)l.args->common.color);
     l.trust = l.args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_cli_hide_memory();

@@ -16,7 +16,7 @@
 #define HELP_COLUMN 24
 #define HELP_WIDTH  80
 
-/* Where one option goes. */
+/* The row of an option, and the field that it fills. */
 typedef struct target {
     const gbx_opt *row;
     char *field;
@@ -216,7 +216,7 @@ void gbx_opt_print(FILE *to, const gbx_opt_group *groups)
 
 /* ---- moments --------------------------------------------------------------------- */
 
-/* JavaScript's dates end here. */
+/* The last millisecond of JavaScript's dates. */
 #define MS_MAX INT64_C(8640000000000000)
 
 /* A date, with or without a time of day, a fraction of a second and an offset. */

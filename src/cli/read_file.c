@@ -59,7 +59,7 @@ gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
         return too_large(name, max, reterr);
 
     gbx_buf_init(&buf, max + 1); /* one byte more than max, to detect more */
-    /* All at once; the last reading finds the end. */
+    /* Reserve all at once; the byte more is for the read that finds the end. */
     if (S_ISREG(st.st_mode))
         (void)gbx_need(gbx_buf_reserve(&buf, (size_t)st.st_size + 1));
     if (!gbx_buf_read(&buf, is_stdin ? STDIN_FILENO : opened) && !buf.failed)

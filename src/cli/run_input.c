@@ -16,7 +16,7 @@
 #define MEMORY_DEFAULT   GBX_MIB(128)
 #define TABLE_NAME       "data"
 
-/* What is read, its destination, and what went wrong. */
+/* The arguments, the destination of what is read, and the failure. */
 typedef struct reading {
     const gbx_run_args *args;
     gbx_run_input *input;
@@ -51,7 +51,7 @@ static bool read_spec(const reading *r, const char *name, size_t len,
     return gbx_trouble_input(r->trouble, status);
 }
 
-/* A database is read by the library, as a query. */
+/* Read a file. The library reads a database, by a query. */
 static bool read_dataset(const reading *r, const gbx_spec *spec, gbx_file_text *ret)
 {
     gbx_status status = GBX_OK;
@@ -108,7 +108,7 @@ static bool read_data(const reading *r)
     return gbx_trouble_input(r->trouble, status);
 }
 
-/* --params becomes the binding of that name. */
+/* --params becomes the binding "params". */
 static bool make_bindings(const reading *r)
 {
     const char *params = r->args->params;
@@ -162,7 +162,7 @@ static bool load_dataset(gbx_engine *engine, const char *argument, const gbx_spe
         status = gbx_fail(err, GBX_E_USAGE, "the dataset's name is too long");
     } else if (spec->format == GBX_SPEC_SQLITE) {
         status = gbx_engine_load_sqlite(engine, name, spec->path, spec->query, err);
-        err->line = err->column = 0; /* of the query, and in the message */
+        err->line = err->column = 0; /* of the query; the message has it */
     } else {
         status = gbx_engine_load(engine, name, text->data, text->len,
                                  gbx_spec_data_format(spec->format, spec->how), err);
@@ -175,7 +175,7 @@ static bool load_dataset(gbx_engine *engine, const char *argument, const gbx_spe
 
 /* ---- preloads ----------------------------------------------------------------- */
 
-/* The library checks their text, and so does the template that runs them. */
+/* The text is checked later, by the library and by the template that runs it. */
 bool gbx_preloads_read(const gbx_opt_list *list, gbx_file_text *texts,
                        gbx_trouble *trouble)
 {
@@ -209,7 +209,7 @@ void gbx_preloads_cleanup(gbx_file_text *texts)
         gbx_file_text_cleanup(&texts[i]);
 }
 
-/* ---- all of it ---------------------------------------------------------------- */
+/* ---- the whole input ------------------------------------------------------------ */
 
 bool gbx_run_input_read(const gbx_run_args *args, gbx_run_input *input,
                         gbx_trouble *trouble)

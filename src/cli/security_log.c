@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An active reader has read the pending data by then. */
+/* Time to wait for a reader: an active one has read the pending data by then. */
 #define LINE_MS 100
 
 static const char *why(int error)
@@ -47,7 +47,7 @@ static bool put(gbx_security_log *log, const char *line, size_t len)
     return done == len;
 }
 
-/* One line at a time: two threads that found the same room would wait for more. */
+/* One line at a time: two threads that see the same free space would block. */
 static bool offer(gbx_security_log *log, const char *line, size_t len)
 {
     bool is_taken;
@@ -82,7 +82,7 @@ static bool is_file(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Called on any thread; the rest of a partly written line is not lost. */
+/* Called on any thread. Keeps the error of the first lost line. */
 static void on_line(void *user, const char *line, size_t len)
 {
     gbx_security_log *log = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* term - only base/utf8 decides which characters steer a terminal. */
+/* term - see cli.h. Only base/utf8 decides which characters steer a terminal. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

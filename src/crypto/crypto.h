@@ -16,10 +16,10 @@
  * except gbx_hash_load() needs the library to be loaded.
  */
 
-/* The maximum length of a value whose length is free. */
+/* The maximum length of a value of an algorithm with a free length, in bytes. */
 #define GBX_HASH_LEN_MAX ((size_t)16 * 1024 * 1024)
 
-/* Approximate memory of a running hash outside the engine's heap. */
+/* Approximate memory of a running hash outside the engine's heap, in bytes. */
 #define GBX_HASH_COST     512u
 #define GBX_HASH_MAC_COST 2048u
 
@@ -28,7 +28,7 @@ typedef struct gbx_hash gbx_hash;
 /* Load OpenSSL's libcrypto, in the template. NULL, or a constant reason why not. */
 const char *gbx_hash_load(void);
 
-/* The same by another name of the library. */
+/* The same from another library file. */
 const char *gbx_hash_load_file(const char *file);
 
 /* ---- algorithms, from 0; sorted by name ------------------------------------ */

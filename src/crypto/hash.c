@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash - OpenSSL's libcrypto: loaded by name, its hashes, and random bytes from its stream
- * cipher. Once it is loaded every failure means that memory is out: algorithm, key and
- * length were checked before.
+ * hash - hashes, and random bytes from a stream cipher, by OpenSSL's libcrypto. Once it
+ * is loaded every failure means that memory is out: algorithm, key and length were
+ * checked before.
  */
 #include "crypto/crypto.h"
 
@@ -22,17 +22,17 @@
 /* ---- libcrypto, loaded once ------------------------------------------------ */
 
 /*
- * Loaded by name, in the template, before the seal. By then everything that hashing needs
- * has been fetched and has run once, so a sealed worker opens no file, takes no lock that
+ * It is loaded by name, in the template, before the seal. Loading also fetches all that
+ * hashing needs and runs it once, so a sealed worker opens no file, takes no lock that
  * another thread could hold, and asks the kernel only for memory. Configuration files
- * and environment variables have no effect. What is loaded stays for the life of the
- * process.
+ * and environment variables have no effect. The library stays loaded for the life of
+ * the process.
  *
  * Fetching takes locks, searches and allocates. All of it is done here, once; nothing
  * else of realm or worker may fetch.
  */
 
-/* All of its functions that are called. */
+/* The functions in use. */
 #define LIBCRYPTO_MAP(XX)                \
     XX(OPENSSL_init_crypto)              \
     XX(OPENSSL_version_major)            \
@@ -66,11 +66,11 @@ typedef struct libcrypto {
 #undef XX
 } libcrypto;
 
-/* One algorithm, as it was fetched. */
+/* One fetched algorithm. */
 typedef struct digest {
     EVP_MD *md;
     EVP_MAC_CTX *mac; /* HMAC with it, without a key; NULL: not available */
-    size_t len;       /* of its value; if the length is free: the default */
+    size_t len;       /* of its value; the default if the length is free */
     bool is_free;
 } digest;
 
@@ -265,7 +265,7 @@ gbx_hash *gbx_hash_new_mac(size_t algorithm, const uint8_t *key, size_t len)
 
     assert(!hash->digest->is_free);
     hash->mac = lib()->EVP_MAC_CTX_dup(hash->digest->mac);
-    /* Without a key OpenSSL would keep the one before. */
+    /* OpenSSL keeps the previous key if the new one is NULL. */
     must(hash->mac != NULL &&
          lib()->EVP_MAC_init(hash->mac, len > 0 ? key : (const uint8_t *)"", len,
                              NULL) == 1);

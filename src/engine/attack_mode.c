@@ -124,7 +124,7 @@ static gbx_attack_outcome judge(int status, int *ret_detail)
     }
 }
 
-/* The attacker is gone: nothing can be added to its note. */
+/* Call after the attacker has ended: its note is then complete. */
 static void read_note(gbx_attack_session *s, int channel)
 {
     size_t len = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit - what an engine says about itself and its calls: its identity, its listeners,
- * and how an event is sent.
+ * audit - writes the log lines and events of an engine and its calls, and passes them
+ * to the embedder's callbacks.
  *
- * A line gets its number when it is begun and is handed over when it is complete. Lines
- * of two threads may overtake each other; the numbers give the order.
+ * A line gets its number when it is begun, and is passed on when it is complete. Lines
+ * of two threads may arrive out of order; the numbers give the order.
  */
 #include "engine/engine.h"
 
@@ -19,7 +19,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* One event on its way out. */
+/* One event while it is written. */
 typedef struct entry {
     gbx_engine *engine;
     gbx_run *run; /* NULL: the engine itself */
@@ -30,8 +30,8 @@ typedef struct entry {
     gbx_log_line line;
 } entry;
 
-/* False if nobody listens to this event. Else fields are added to the line until it is
- * handed over. */
+/* False if no callback gets this event. Otherwise the caller adds fields to e->line and
+ * calls hand_over(). */
 static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event event)
 {
     const gbx_options *o = &engine->settings.options;
@@ -52,7 +52,7 @@ static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event ev
     return true;
 }
 
-/* The format gives one line for the callback. */
+/* Call the listeners. The formatted text is the detail for the event callback. */
 static void __attribute__((format(printf, 2, 3)))
 hand_over(entry *e, const char *format, ...)
 {
@@ -85,7 +85,7 @@ void gbx_call_id(const gbx_engine *engine, gbx_ticket ticket, char *to)
                    (unsigned long long)ticket);
 }
 
-/* May one more line be written that counts as a refusal? */
+/* True if the rate limit allows one more line about a refusal. */
 static bool take_token(gbx_audit *a)
 {
     bool may;
@@ -222,7 +222,7 @@ void gbx_audit_engine_ended(gbx_engine *engine)
     hand_over(&e, "%s", "");
 }
 
-/* A call tried something that counts as suspicious; reported if enough adds up. */
+/* Count a suspicious act of a call; at the threshold, report it. */
 static void suspect(gbx_run *run, gbx_suspect kind)
 {
     gbx_audit *a = &run->engine->audit;
@@ -241,12 +241,12 @@ static void suspect(gbx_run *run, gbx_suspect kind)
 
 /* ---- one call, from its first line to its last ----------------------------------- */
 
-/* It never contains the input, the value or console text; of a thrown error only the
+/* Lines never contain the input, the value or console text; of a thrown error, only the
  * code. */
 
 /*
- * Error codes that code receives, and what each counts as. Only the library's own
- * answers are looked up: an embedder's function may answer with any code.
+ * Error codes of refused requests, and the suspicion that each counts as. Only for the
+ * library's own answers: an embedder's function may answer with any code.
  */
 static const struct refusal {
     const char *code;
@@ -276,7 +276,7 @@ static const struct refusal *find_refusal(gbx_span code)
     return NULL;
 }
 
-/* May one more line of this event be written? If not, it is counted. */
+/* True if the limits allow one more line of this event; if not, counts it. */
 static bool may_say(gbx_run *run, gbx_audit_event event)
 {
     gbx_run_audit *a = &run->audit;
@@ -304,7 +304,7 @@ static void put_text(gbx_log_line *line, const char *key, const char *text)
         gbx_log_line_puts(line, key, text);
 }
 
-/* The outcome of a fetch, before its target. */
+/* The target of a request and, for a fetch, its outcome. */
 static void put_note(gbx_log_line *line, const gbx_audit_detail *note)
 {
     if (note == NULL)
@@ -366,7 +366,7 @@ static void say_refused(gbx_run *run, const gbx_reply *reply)
     hand_over(&e, "%s: %.*s", name, (int)msg->code.len, (const char *)msg->code.data);
 }
 
-/* Rules about how code is written show nothing about its intent. */
+/* False for rules about how code is written, which show nothing about its intent. */
 static bool is_forbidden_name(const gbx_violation *v)
 {
     static const char *const plain[] = {"form", "size", "encoding", "syntax"};
@@ -389,7 +389,7 @@ static void say_violation(gbx_run *run, const gbx_violation *v)
     hand_over(&e, "%s at line %u, column %u", v->rule, v->line, v->column);
 }
 
-/* GBX_AUDIT_EVENT_COUNT: such an end is not worth an event. */
+/* The event of such an end; GBX_AUDIT_EVENT_COUNT if it has none. */
 static gbx_audit_event event_of_end(gbx_code code, gbx_end how)
 {
     if (code == GBX_CODE_VIOLATION)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_detail - what the log reports about a request besides its answer. A URL is cut
- * as text: it may not parse. */
+/* audit_detail - the target of a request, for the log. A URL is cut as text: it may not
+ * parse. */
 #include "engine/audit.h"
 
 #include "base/cleanup.h"
@@ -17,8 +17,7 @@ static bool is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* Remove user and password by moving the rest over them, and end before query and
- * fragment. */
+/* Remove user, password, query and fragment in place. */
 static void strip_url(char *url)
 {
     char *host = url;
@@ -39,8 +38,8 @@ static void strip_url(char *url)
         memmove(host, at + 1, strlen(at + 1) + 1);
 }
 
-/* Bytes as NUL-terminated text, cut to the room; a NUL inside does not hide the
- * rest. */
+/* Copy bytes as NUL-terminated text, cut to size. A NUL inside becomes \1, so that it
+ * does not hide the rest. */
 static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
 {
     size_t n = len < size - 1 ? len : size - 1;
@@ -50,7 +49,7 @@ static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
     to[n] = 0;
 }
 
-/* The whole text of a value, so that it is cut at the right place; NULL: memory is
+/* The whole text of a value, to be cut by the caller; free() it. NULL if memory is
  * out. */
 static char *text_of(gbx_view view)
 {
@@ -78,7 +77,7 @@ static gbx_view first_argument(gbx_span args)
     return value;
 }
 
-/* A server may return what it received in the target of a redirect. */
+/* Copy text without secrets: a server may return them in the target of a redirect. */
 static void put_stripped(const gbx_policy *policy, char *to, size_t size,
                          const char *text)
 {

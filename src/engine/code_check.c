@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_check - code before it runs: what it will find, and the guard's verdict.
+ * code_check - checks a call's code before it runs: which names exist for it, and
+ * whether the guard passes it.
  *
- * The guard asks only about uses that it would object to: a call without such uses
- * costs nothing here. Its clean verdicts are kept.
+ * The guard asks only about uses that it would otherwise object to.
  */
 #include "engine/engine.h"
 
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- clean verdicts: a hash gives the place, and comparing the whole text decides -- */
+/* ---- the cache of clean verdicts ------------------------------------------------- */
 
-/* The place of a code; NULL: not only text and form decide about it. The hash is fast,
- * and safety does not depend on it: colliding texts are distinguished, and replace each
- * other. */
+/* The entry for this code; NULL if the verdict depends on more than text and form. The
+ * hash is fast but weak. That is safe: the whole text is compared, and colliding texts
+ * replace each other. */
 static gbx_known_code *place_of(gbx_guard_cache *known, const gbx_call *call,
                                 size_t max_len)
 {
@@ -109,9 +109,9 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
     return status;
 }
 
-/* ---- what the code of one call will find ------------------------------------- */
+/* ---- the names that exist for a call's code ---------------------------------- */
 
-/* "db" is the root of "db.query"; "now" is its own root. */
+/* True if name is the root of a function: "db" of "db.query", "now" of "now". */
 static bool is_root(const char *name, const char *function)
 {
     size_t len = strlen(name);
@@ -143,8 +143,8 @@ static bool is_bound(const gbx_call *call, const char *name)
            gbx_view_kind(gbx_view_member(bindings, name)) != 0;
 }
 
-/* Is name the root of a function that the policy lists? "db" is the root of "db.*".
- * A lone star matches no name. */
+/* True if name is the root of a function that the policy lists: "db" of "db.*". A lone
+ * star matches no name. */
 static bool lists_name(void *user, const char *name)
 {
     const gbx_policy *policy = user;
@@ -157,7 +157,7 @@ static bool lists_name(void *user, const char *name)
     return false;
 }
 
-/* Of code that is only compiled, nobody answers the functions. */
+/* Code that is only compiled may name functions that are listed but not exposed. */
 static bool may_have_name(const gbx_run *run, const char *name)
 {
     const gbx_policy *policy = gbx_run_policy(run);
@@ -198,7 +198,7 @@ void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column)
 
 /* ---- the check of a run --------------------------------------------------------- */
 
-/* Code that does not run. */
+/* End the run with this failure: its code does not run. */
 static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
                          const char *hint, gbx_error *reterr)
 {
@@ -208,7 +208,7 @@ static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
                : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
 }
 
-/* The guard's first violation is the error. */
+/* The guard's first violation becomes the call's error. */
 static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
 {
     const gbx_violation *first = &report->list[0];
@@ -220,7 +220,7 @@ static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reter
     return status;
 }
 
-/* The one check that applies even without the guard. */
+/* The only check that is also made without the guard. */
 static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
 {
     char text[128];
@@ -253,7 +253,7 @@ gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr)
     return status;
 }
 
-/* ---- code without an engine: only the policy is known ------------------------- */
+/* ---- checking code against a policy, without an engine ------------------------ */
 
 static bool policy_may_fetch(void *user, const char *url, size_t len,
                              char site[GBX_GUARD_SITE_SIZE])

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine - the size of the group's limit. Processes within their own limits never
- * reach it, unless the caller or the machine has less memory than that.
+ * confine - the engine's control group and the size of its limits. Processes within
+ * their own limits never reach them, unless the options or the machine set less.
  */
 #include "engine/engine.h"
 
 #include "base/clock.h"
 
-/* A worker at its limit may use this much more: the engine's reserve for the shapes
- * of objects, stack, page tables. */
+/* Memory of a worker beyond its limit: the engine's reserve for the shapes of objects,
+ * stack, page tables. */
 #define WORKER_EXTRA GBX_MIB(48)
 
-/* A template without datasets, its file pages included. */
+/* Memory of a template without datasets, including its file pages. */
 #define TEMPLATE_BYTES GBX_MIB(128)
 
-/* Templates alive at once: one serves, one is about to, retired ones still have
+/* Templates alive at once: one serves, one is starting, retired ones still have
  * calls. */
 #define TEMPLATES 4
 
-/* Memory of a dataset as objects, over its length as JSON: `[{},{},...]` is the
- * worst. */
+/* Ratio of a dataset's memory as objects to its length as JSON; `[{},{},...]` is the
+ * worst case. */
 #define DATASET_FACTOR 32
 
-/* Besides workers and templates: the first children of starts, and proofs of seals. */
+/* Other processes than workers and templates: first children of starts, seal proofs. */
 #define PROCESSES_EXTRA 32
 
-/* Time between two checks of the machine's kills, where the engine has no group. */
+/* How often the machine's out-of-memory kills are counted if there is no group. */
 #define LOOK_NS (INT64_C(10000) * GBX_NS_PER_MS)
 
 static uint32_t templates_at_once(const gbx_options *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control - the host's end of a template's control channel. The table `rules` is
- * complete: a frame that is not in it, out of turn or malformed ends the template.
+ * control - the host's end of a template's control channel. The table `rules` lists all
+ * frames that a template may send; any other, unexpected or malformed one ends it.
  */
 #include "engine/engine.h"
 
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The longest frame of a template, whatever its header says. */
+/* Maximum length of the body of a template's frame. */
 #define BODY_MAX GBX_KIB(16)
 
 /* ---- what the host sends --------------------------------------------------- */
@@ -28,7 +28,7 @@ static gbx_span name_of(const gbx_dataset *d)
     return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
 }
 
-/* One frame, with its descriptor; releases the buffer. */
+/* Send one frame with a descriptor, and free the buffer. */
 static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 {
     bool sent = !buf->failed && gbx_fd_send(t->process.control, buf->data, buf->len,
@@ -77,7 +77,7 @@ static bool is_socket(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Forks of one template with the same datasets have one size: measured on the first. */
+/* Workers of one template with the same datasets are equal: measures the first one. */
 static uint64_t ready_rss_kib(const gbx_worker *w)
 {
     gbx_template *t = w->from;
@@ -101,9 +101,9 @@ static const char *fault_of(const uint8_t *data, size_t len, gbx_header *header)
     return header->body_len != 0 || header->call_id != 0 ? "it was malformed" : NULL;
 }
 
-/* Handle a worker's only message to the supervisor, its end, or its timeout.
- * `broken` says how it broke the protocol, or is "". False if breaking it ended no
- * waiting call. The lock is held. */
+/* Handle a worker's first message, its end before that, or its timeout. If it broke the
+ * protocol, `broken` says how, and the oldest waiting call ends; false if none waits.
+ * The lock is held. */
 static bool take_first(gbx_worker *w, short what, const uint8_t *data, ssize_t n,
                        char *broken, size_t size)
 {
@@ -152,8 +152,8 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         gbx_audit_engine_refusal(engine, GBX_AUDIT_PROTOCOL_VIOLATION, broken);
 }
 
-/* We had no room for its descriptors: the worker sees its channel closed, and its
- * end will be reported. */
+/* The host had no room for the worker's descriptors. The worker finds its channel
+ * closed, and the template will report its end. */
 static void lose_worker(gbx_engine *engine, gbx_worker *w)
 {
     gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
@@ -180,7 +180,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
-    /* Once for each FORK: a second FORKED would replace descriptors that are in use. */
+    /* Only one FORKED for each FORK: a second would replace descriptors in use. */
     if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
         w = NULL;
     if (w != NULL && msg.error != 0) {
@@ -231,8 +231,8 @@ static bool on_exited(gbx_template *t, gbx_span body)
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
     if (w != NULL && w->from == t && !w->has_exited) {
-        /* A worker that we killed may be counted as killed by the kernel: harmless,
-         * since no call waits for it any more. */
+        /* Not for workers that we killed. One of those may still be counted as killed
+         * by the kernel; that is harmless, since no call waits for it. */
         if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
             WTERMSIG((int)msg.status) == SIGKILL)
             w->shortage = gbx_confine_shortage(engine);
@@ -245,7 +245,7 @@ static bool on_exited(gbx_template *t, gbx_span body)
     return true;
 }
 
-/* The host knows better than the template why the engine has no group. */
+/* Replace the template's reason for a missing group by the host's, which knows more. */
 static void explain_group(gbx_engine_facts *facts, const gbx_engine *engine,
                           const gbx_spawned *process)
 {
@@ -291,7 +291,7 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
     }
 }
 
-/* Are all required layers in effect? If not, names the first missing one. */
+/* True if all required layers are in effect; if not, *reterr names a missing one. */
 static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
 {
     static const struct {
@@ -324,7 +324,7 @@ void gbx_template_retire(gbx_template *t)
         engine->current = NULL;
 }
 
-/* False if a call would find less than the engine now has. The lock is held. */
+/* The template becomes current; false if it lacks new contents. The lock is held. */
 static bool serves(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
@@ -341,7 +341,7 @@ static bool serves(gbx_template *t)
     engine->current = t;
     engine->wasted = 0;
     engine->fork_ns = 0;
-    if (makes_better) { /* workers of the old one lack contents, or are slow */
+    if (makes_better) { /* the old one's workers lack contents, or are slow */
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);
@@ -391,7 +391,7 @@ static bool on_hello(gbx_template *t, gbx_span body)
     (void)pthread_mutex_unlock(&engine->lock);
     if (!ok)
         return false;
-    /* Only the supervisor and gbx_engine_load() touch datasets, never at once. */
+    /* No lock needed: gbx_engine_load() changes them only while no template starts. */
     for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
         if (!gbx_template_send_load(t, d))
             return false;
@@ -405,7 +405,7 @@ static bool on_hello(gbx_template *t, gbx_span body)
     return ok;
 }
 
-/* Why the template refused it; OK if it did not. */
+/* Why the template refused a dataset or function; status GBX_OK if it did not. */
 static gbx_error error_of(const gbx_msg_loaded *msg)
 {
     gbx_error error = {0};
@@ -476,9 +476,9 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 
 /* ---- receiving ------------------------------------------------------------------- */
 
-/* The descriptors of one recvmsg all belong to one frame: the kernel reads no
- * further than a message that carries some. If we had no room for both, -1 replaces
- * each, so that the frame shows it. */
+/* Keep the descriptors of one recvmsg(). They all belong to one frame: the kernel does
+ * not read past a message that carries some. If the host had no room for both, both
+ * become -1, so that the handler of the frame notices. */
 static void take_descriptors(gbx_template *t, struct msghdr *msg)
 {
     bool is_cut = (msg->msg_flags & MSG_CTRUNC) != 0;
@@ -552,12 +552,12 @@ bool gbx_control_take_frames(gbx_template *t)
         used += GBX_FRAME_HEADER_SIZE + header.body_len;
     }
     gbx_buf_consume(&t->in, used);
-    /* Only a FORKED comes with descriptors. */
+    /* Only a FORKED carries descriptors: none may be left without a frame. */
     return ok && (t->in.len > 0 || t->fd_count == 0);
 }
 bool gbx_control_read(gbx_template *t)
 {
-    for (int i = 0; i < 64; i++) { /* then let others run */
+    for (int i = 0; i < 64; i++) { /* bounded, so that other events get their turn */
         ssize_t n = receive(t);
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))

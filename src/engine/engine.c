@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine - the handle: made, described, ended. */
+/* engine - makes an engine, reports about it, and frees it. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- its description, for people and programs ------------------------------------ */
+/* ---- the parts of the report ----------------------------------------------------- */
 
 static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
 {
@@ -66,7 +66,7 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
         (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
 }
 
-/* Writes nothing without a group: the layers give the reason. */
+/* Writes nothing without a group: the list of layers has the reason. */
 static void put_group(gbx_buf *to, const gbx_cgroup *group)
 {
     if (group->dir < 0)
@@ -95,7 +95,7 @@ static void put_datasets(gbx_buf *to, const gbx_engine *engine)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* ---- made and ended ------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------------- */
 
 /* Wait until the first template serves or has failed. */
 static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
@@ -113,7 +113,7 @@ static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
     return status;
 }
 
-/* Ask every call, and then the supervisor, to end. */
+/* Abort every call, and wait for the supervisor to end. */
 static void close_engine(gbx_engine *engine)
 {
     gbx_run *run;
@@ -143,7 +143,7 @@ static void free_rest(gbx_engine *engine)
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_all(&engine->datasets);
     gbx_loader_free_all(&engine->preloads);
-    /* A library with a live engine cannot be unloaded: its threads outlive it. */
+    /* The runner's library stays loaded: threads of its JavaScript engine live on. */
     if (engine->runner.dispose != NULL)
         engine->runner.dispose(engine->runner.user);
     gbx_provider_end(engine);
@@ -157,7 +157,7 @@ static void free_rest(gbx_engine *engine)
     free(engine);
 }
 
-/* Reported now, not at the first request of some code. */
+/* Fail now if libcurl is missing, not at a call's first fetch. */
 static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
 {
     gbx_libcurl lib;
@@ -236,8 +236,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
 
 void gbx_engine_free(gbx_engine *engine)
 {
-    /* In a child of fork() its processes are the parent's; its memory ends with the
-     * child. */
+    /* In a child of fork(), the engine's processes belong to the parent, and its memory
+     * is freed with the child. */
     if (engine == NULL || !gbx_engine_is_ours(engine))
         return;
     close_engine(engine);
@@ -245,7 +245,7 @@ void gbx_engine_free(gbx_engine *engine)
     free_rest(engine);
 }
 
-/* JavaScriptCore 2.50.6 of 2026-06-30 */
+/* Age in days, from a name like "JavaScriptCore 2.50.6 of 2026-06-30". */
 static void put_days_of(gbx_buf *to, const char *js_engine)
 {
     const char *day = strrchr(js_engine, ' ');

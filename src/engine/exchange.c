@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange - the table `rules` lists every message that a worker may send. Without a
- * matching rule the worker is ended.
+ * exchange - parses a worker's messages and queues the host's. The table `rules` lists
+ * every message that a worker may send; any other one ends the exchange.
  */
 #include "engine/exchange.h"
 
@@ -45,8 +45,8 @@ static bool on_wait(gbx_exchange *x, gbx_span body)
     return true;
 }
 
-/* The worker's script keeps these limits: a worker that exceeds them has been taken
- * over. */
+/* The worker's own script enforces these limits, so a worker that exceeds them has been
+ * taken over. */
 static bool on_hostcall(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_hostcall msg;
@@ -147,7 +147,7 @@ static const struct rule {
     [GBX_MSG_REFUSED] = {0, on_refused},
 };
 
-/* Is this header allowed at all? */
+/* The rule for this header; NULL, with the exchange broken, if it is not allowed. */
 static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
                                        gbx_header *header)
 {
@@ -198,7 +198,7 @@ void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limi
                         .host_out_max = limits->host_out_bytes,
                         .result = result,
                         .head = {.ceiling = GBX_MIB(64)}};
-    /* Room for the longest frame without its last byte, plus one more piece. */
+    /* Room for the longest frame without its last byte, plus one more feed. */
     x->in.ceiling = (size_t)longest + GBX_LOG_LINE_MAX + GBX_EXCHANGE_FEED_MAX + 512;
 }
 
@@ -223,7 +223,7 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
     return true;
 }
 
-/* First output since the worker began to wait: earlier output has been sent. */
+/* Make room for output; if all earlier output has been sent, drop it first. */
 static void begin_output(gbx_exchange *x, size_t more)
 {
     assert(x->state == GBX_EXCHANGE_WAITING);
@@ -275,7 +275,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
     x->now_ns = now_ns;
     if (len == 0 || x->is_nomem) /* after a failed allocation data would be missing */
         return;
-    if (x->in.len > 0) { /* the rest of a frame that was kept in part */
+    if (x->in.len > 0) { /* data continues a stored incomplete frame */
         if (!gbx_buf_append(&x->in, data, len)) {
             x->is_nomem = true;
             return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange - the dialogue of one call with its worker, without any I/O: the caller
- * feeds bytes in and collects bytes to send.
+ * exchange - the protocol of one call with its worker, without I/O: the caller feeds
+ * bytes in and collects bytes to send.
  *
- * The worker is hostile from its first byte. Lengths are checked before anything is
- * kept, states only go forward, and a message outside the table in exchange.c ends it.
+ * The worker is hostile from its first byte. Lengths are checked before data is stored.
+ * A message outside the table in exchange.c ends the exchange, for good.
  */
 #ifndef GBX_ENGINE_EXCHANGE_H
 #define GBX_ENGINE_EXCHANGE_H
@@ -20,10 +20,10 @@ typedef enum gbx_exchange_state {
     GBX_EXCHANGE_VALUE,   /* ended: RESULT; the value is in the result */
     GBX_EXCHANGE_ERROR,   /* ended: ERROR; failure and error are set */
     GBX_EXCHANGE_BROKEN,  /* ended: the worker broke the protocol; see reason */
-    GBX_EXCHANGE_STOPPED, /* ended: by a replay, which fills the result itself */
+    GBX_EXCHANGE_STOPPED, /* ended: by a replay, which filled the result */
 } gbx_exchange_state;
 
-/* Bytes of the code that was sent, as the worker says: not checked. */
+/* A part of the code that was sent, as byte offsets; from the worker, unchecked. */
 typedef struct gbx_code_place {
     uint32_t start;
     uint32_t end;
@@ -36,7 +36,7 @@ typedef struct gbx_exchange {
     uint32_t log_max;
     gbx_result *result; /* logs and value go here; borrowed */
     uint32_t host_calls_left;
-    uint32_t host_open; /* unanswered requests, as the worker counts them */
+    uint32_t host_open; /* requests whose answer is not queued yet */
     uint32_t host_open_max;
     uint32_t last_request; /* the worker's ids must grow */
     uint64_t host_out_left;
@@ -46,18 +46,18 @@ typedef struct gbx_exchange {
     void (*on_limited)(void *user, uint8_t limit); /* each limit once */
     void *request_user;
     int64_t start_ns; /* log times are relative to this */
-    int64_t now_ns;   /* when the bytes that are being read arrived */
+    int64_t now_ns;   /* arrival of the bytes that are being read */
     gbx_log_fn on_log;
     void *log_user;
     uint32_t wake_ms;    /* in state WAITING */
     bool was_refused;    /* REFUSED was received */
-    uint8_t limited;     /* bits: LIMITED was received for these */
-    bool is_nomem;       /* the host itself is out of memory */
+    uint8_t limited;     /* bits 1u << limit: LIMITED was received for it */
+    bool is_nomem;       /* the host is out of memory */
     gbx_failure failure; /* in state ERROR */
     bool is_out_of_memory;
     uint32_t hint;        /* in states VALUE and ERROR: row of the table of hints */
-    gbx_code_place place; /* what it means */
-    char field[64];       /* of the data, which it means; as one harmless line */
+    gbx_code_place place; /* the code that the hint refers to */
+    char field[64];       /* the field that it refers to, as one printable line */
     char reason[160];     /* in state BROKEN */
     gbx_buf in;           /* an incomplete frame */
     gbx_buf head;         /* sent first */
@@ -76,21 +76,21 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg);
 /* Queue an answer; only in state WAITING. */
 bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg);
 
-/* The worker broke a rule that only the receiver of a message could check. */
+/* End the exchange: the worker broke a rule that the message's receiver checks. */
 void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type);
 
-/* Queue a WAKE; only in state WAITING, which ends. */
+/* Queue a WAKE; only in state WAITING. The state becomes RUNNING. */
 bool gbx_exchange_wake(gbx_exchange *x);
 
-/* End of input: an unfinished console line is reported as it is. */
+/* End of input: an unfinished console line is reported, and the logs count as cut. */
 void gbx_exchange_end(gbx_exchange *x);
 
-/* Feed at most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. After the end
- * they are ignored. */
+/* Feed at most GBX_EXCHANGE_FEED_MAX bytes from the worker, received at now_ns. After
+ * the end they are ignored. */
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,
                        int64_t now_ns);
 
-/* What to send next; len 0: nothing. */
+/* The bytes to send next; len 0: none. */
 static inline gbx_span gbx_exchange_output(const gbx_exchange *x)
 {
     if (x->head_sent < x->head.len)

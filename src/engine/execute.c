@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * execute - the three ways to drive a call: by the thread that makes it, by the
- * supervisor (supervisor.c has its part), and by another event loop, in steps. All
- * pump and close the run alike (run.h); here is how each of them waits.
+ * execute - the three ways to drive a call: on the calling thread, on the supervisor
+ * (partly in supervisor.c), or in steps on another event loop. All use the same
+ * functions of run.h, and differ in how they wait.
  */
 #include "engine/engine.h"
 
@@ -20,14 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- on the thread that makes the call --------------------------------------------- */
+/* ---- on the thread that makes the call ------------------------------------------- */
 
-/* Code that awaits one function after the other reacts to an answer within
- * microseconds, and waking an idle processor takes longer: spinning raised 15,000
- * round trips a second to 30,000. Only after an answer was delivered. */
+/* How long to spin after an answer was delivered. Code that awaits one function after
+ * the other reacts within microseconds, and waking an idle processor takes longer:
+ * spinning raised 15,000 round trips a second to 30,000. */
 #define SPIN_NS INT64_C(60000)
 
-/* A host without descriptors cannot be woken, so it looks this often. */
+/* Polling interval of a host that has no descriptor left to be woken by. */
 #define BLIND_NS (10 * GBX_NS_PER_MS)
 
 static bool hears_soon(gbx_run *run)
@@ -43,8 +43,8 @@ static bool hears_soon(gbx_run *run)
     return false;
 }
 
-/* Until the channel, the clock or another thread needs attention. Most calls need no
- * descriptor for other threads: an abort closes the channel. */
+/* Sleep until the channel, the clock or another thread needs attention. Most calls need
+ * no descriptor for other threads: an abort closes the channel. */
 static void sleep_on(gbx_run *run)
 {
     bool hears = run->phase == GBX_RUN_STARTED;
@@ -57,7 +57,7 @@ static void sleep_on(gbx_run *run)
     if (is_told && run->calls.wake_fd < 0) {
         run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (run->calls.wake_fd >= 0)
-            return; /* what came before could not wake us: look again */
+            return; /* earlier events could not wake us: check again first */
     }
     if (hears && run->calls.was_answered && hears_soon(run))
         return;
@@ -76,7 +76,7 @@ static void sleep_on(gbx_run *run)
         (void)!read(fds[0].fd, &count, sizeof count);
 }
 
-/* Leave the run to the supervisor. */
+/* Pass the run to the supervisor. */
 static void hand_over(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
@@ -87,7 +87,7 @@ static void hand_over(gbx_run *run)
     gbx_engine_wake(engine);
 }
 
-/* gbx_engine_free() waits for threads between these two. */
+/* gbx_engine_free() waits for threads between enter_engine() and leave_engine(). */
 static gbx_status enter_engine(gbx_engine *engine, gbx_error *reterr)
 {
     gbx_status status = gbx_engine_need(engine, reterr);
@@ -121,8 +121,8 @@ static void leave_engine(gbx_engine *engine)
  * never waits for the worker, however briefly: the loop has other work.
  */
 
-/* A template with one worker needs nearly as many. Calls that used them all would
- * wait for workers whose descriptors nobody can receive. */
+/* Descriptors that calls leave free; a template with one worker needs nearly as many.
+ * Without them the host could not receive the descriptors of new workers. */
 #define SPARE_FDS 16
 
 struct gbx_drive {
@@ -166,7 +166,7 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Wait for the clock and the channel; false if the kernel is out of memory. */
+/* Set the timer and watch the channel; false if the kernel is out of memory. */
 static bool arm(gbx_drive *d)
 {
     gbx_run *run = &d->run;
@@ -191,7 +191,7 @@ static bool arm(gbx_drive *d)
     return true;
 }
 
-/* Clear everything that is about to be handled. A clock that has run out must be set
+/* Clear the events that are about to be handled. A timer that has expired must be set
  * again, even to the same time. */
 static void drain(gbx_drive *d)
 {
@@ -286,9 +286,9 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     }
     if (ret_ticket != NULL)
         *ret_ticket = run->ticket;
-    /* If it need not wait, its worker is at work before the supervisor wakes. After
-     * that it belongs to the supervisor. Nobody else touches it meanwhile: it is not in
-     * any list of driven runs. */
+    /* If it has a worker already, that starts before the supervisor wakes. Then the run
+     * belongs to the supervisor, which does not drive it before hand_over(): is_driven
+     * is false. */
     if (run->worker != NULL)
         gbx_run_begin(run);
     hand_over(run);

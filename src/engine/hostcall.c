@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - functions of the host, open requests and their answers. A request's number
- * gives its place in one step: its low half is 1 + the place, its high half a serial
- * number.
+ * hostcall - functions of the host, open requests and their answers. The low half of a
+ * request's number is 1 + its place in the table; the high half is a serial number,
+ * which tells requests in the same place apart.
  */
 #include "engine/engine.h"
 
@@ -22,7 +22,7 @@
 #define PENDING_FIRST 64u
 #define PENDING_MAX   (1u << 22)
 
-/* Charged to the limit on answers for each request, besides the contents. */
+/* Bytes that each answer counts against the limit besides its contents. */
 #define REPLY_COST 64u
 
 /* ---- places; the lock is held --------------------------------------------------- */
@@ -61,7 +61,7 @@ static gbx_pending *find(gbx_hostcalls *h, gbx_request request)
     return &h->pending[place - 1];
 }
 
-/* Free a place; its run no longer waits for it. */
+/* Free a place, and remove it from its run's list. */
 static void give_up(gbx_hostcalls *h, gbx_pending *p)
 {
     uint32_t place = (uint32_t)p->id;
@@ -83,7 +83,7 @@ static void give_up(gbx_hostcalls *h, gbx_pending *p)
 
 #define SPANS 5
 
-/* What an answer points to; data of the host first. */
+/* The spans of an answer; the first two are data, the others text. */
 static void find_spans(gbx_msg_answer *m, gbx_span *ret[SPANS])
 {
     ret[0] = &m->json;
@@ -99,7 +99,7 @@ static uint64_t size_of(const gbx_msg_answer *m)
            m->code.len;
 }
 
-/* At most max bytes, without splitting a character. */
+/* The first max bytes of text, without splitting a character. */
 static gbx_span text_span(const char *text, size_t max)
 {
     size_t len = text != NULL ? strnlen(text, max + 1) : 0;
@@ -144,7 +144,7 @@ void gbx_reply_wipe(gbx_reply *reply)
     free(reply);
 }
 
-/* Replaces an answer that exceeds what is left of the limit. */
+/* Charge an answer to the limit; an error replaces one that exceeds the rest of it. */
 static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
 {
     gbx_msg_answer refusal;
@@ -164,7 +164,7 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
     return reply;
 }
 
-/* Stores it under the request's number, in the order of answering; the lock is held. */
+/* Append the request's answer to its run's list; the lock is held. */
 static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 {
     reply->msg.id = p->wire_id;
@@ -177,16 +177,16 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
     run->calls.replies_end = &reply->next;
 }
 
-/* ---- removing secrets: policy/policy.h searches --------------------------------- */
+/* ---- removing secrets (policy/policy.h) ----------------------------------------- */
 
 bool gbx_redact_is_due(const gbx_policy *policy)
 {
     return policy != NULL && policy->secret_count > 0;
 }
 
-/* Replace the spans of msg that have secrets by copies in bufs, to be freed in either
- * case. False: the search failed, and the answer must not be passed on. policy is the
- * engine's. */
+/* Replace the spans of msg that contain secrets by copies in bufs; the caller frees
+ * bufs in any case. False if the search failed: do not pass the answer on. policy is
+ * the engine's. */
 static bool redact_answer(const gbx_policy *policy, gbx_msg_answer *msg,
                           gbx_buf bufs[SPANS])
 {
@@ -255,7 +255,7 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
         }
         reply = NULL;
         give_up(h, p);
-        /* Else it was woken already. */
+        /* For an earlier answer it was woken already. */
         if (!is_here && (is_first || run->calls.is_nomem))
             gbx_run_notify(run);
     }
@@ -283,7 +283,7 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
     (void)pthread_mutex_lock(&h->lock);
     p = find(h, request);
     if (p != NULL && p->asked.note != NULL) {
-        if (*note.target == 0) /* nothing is known besides the request */
+        if (*note.target == 0) /* the report has none: keep that of the request */
             memcpy(note.target, p->asked.note->target, sizeof note.target);
         *p->asked.note = note;
     }
@@ -322,7 +322,7 @@ void gbx_hostcalls_cleanup(gbx_engine *engine)
     (void)pthread_mutex_destroy(&h->lock);
 }
 
-/* Nobody waits for request any more. The lock is held. */
+/* The request's answer is no longer wanted: drop its fetch. The lock is held. */
 static void forget_job(gbx_engine *engine, gbx_request request)
 {
     gbx_job *const lists[] = {engine->providers.posted, engine->providers.active};
@@ -338,7 +338,7 @@ static void forget_job(gbx_engine *engine, gbx_request request)
     }
 }
 
-/* Forget one open request; false if none is left. */
+/* Remove one open request of the run; false if none is left. */
 static bool take_open(gbx_run *run, gbx_audit_asked *ret)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
@@ -383,7 +383,7 @@ gbx_reply *gbx_hostcall_log(gbx_run *run, gbx_reply *reply)
     return next;
 }
 
-/* First the open ones: once none is left, answers can no longer arrive. */
+/* Open requests first: once none is left, no more answers can arrive. */
 void gbx_run_calls_end(gbx_run *run)
 {
     gbx_reply never = {.is_missing = true};
@@ -450,7 +450,7 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
     if (request != 0)
         forget_job(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
-    if (request != 0) /* else its answer is already on the way */
+    if (request != 0) /* otherwise it has been answered */
         gbx_hostcall_refuse(run->engine, request, "AbortError",
                             "the request was cancelled", "ABORT_ERR");
 }
@@ -509,7 +509,7 @@ gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
     if ((json == NULL && json_len > 0) || json_len > UINT32_MAX / 2)
         return gbx_fail(reterr, GBX_E_USAGE, "json is missing, or too long");
     if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
-        /* Says what is wrong, not where: only the host gets the position. */
+        /* The code learns what is wrong; only the host also gets the position. */
         if (strcmp(fault.message, "nested too deep") == 0)
             (void)snprintf(message, sizeof message,
                            "the host's answer is nested deeper than %d levels",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader - what an engine has besides calls: datasets, preloads and functions.
+ * loader - adds datasets, preloads and functions to an engine.
  *
- * Datasets and preloads are kept as sealed memfds. Every template, the first and its
- * replacements, reads the same bytes; the host's heap holds none of them. A template
- * gets all preloads before its HELLO, so adding one means a new template.
+ * Datasets and preloads are kept as sealed memfds: every template reads the same bytes,
+ * and the host's heap holds none of them. A template gets all preloads before its
+ * HELLO, so adding one requires a new template.
  */
 #include "engine/engine.h"
 
@@ -28,16 +28,15 @@
 #define PRELOAD_NAME_MAX  128
 #define FUNCTION_NAME_MAX 128
 
-/* A template's heap cannot reuse the memory of a dataset that is replaced in it
- * (worker/worker.h), and nothing is forked while it parses. So only little is
- * replaced in place; for more, a new template is started while the old one serves. */
+/* A template cannot reuse the memory of a dataset that is replaced in it
+ * (worker/worker.h), and does not fork while it parses. So only this much is replaced
+ * in place; beyond it, a new template is started while the old one serves. */
 #define REPLACED_MAX  GBX_MIB(1)
 #define REPLACED_EACH GBX_KIB(16)
 
 /* ---- lists of memfds ------------------------------------------------------------- */
 
-/* Writing past the file size limit kills a process, even for a file in memory: that
- * must not happen to our host. */
+/* Writing past the file size limit would kill the host, even for a file in memory. */
 static bool may_write(size_t len)
 {
     struct rlimit limit;
@@ -45,8 +44,8 @@ static bool may_write(size_t len)
     return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= len;
 }
 
-/* Bytes as an entry of a list, in a memfd that nobody can change; what is "dataset" or
- * the like, for messages. */
+/* Make an entry for a list, with the bytes in a sealed memfd. what: "dataset" or the
+ * like, for messages. */
 static gbx_status keep_bytes(const char *what, const char *name, const void *data,
                              size_t len, gbx_dataset **ret, gbx_error *reterr)
 {
@@ -82,8 +81,8 @@ static void free_dataset(gbx_dataset *d)
     free(d);
 }
 
-/* Add it to the list, or replace the entry of the same name, which is returned in
- * *ret_old. The lock is held. */
+/* Add d to the list, or replace the entry of the same name; *ret_old is that entry, or
+ * NULL. The lock is held. */
 static void link_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset **ret_old)
 {
     gbx_dataset **at = list;
@@ -109,7 +108,7 @@ static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
     *at = old != NULL ? old : d->next;
 }
 
-/* ---- a template gets them ---------------------------------------------------------- */
+/* ---- sending contents to a template ---------------------------------------------- */
 
 static bool is_settled(const gbx_engine *engine)
 {
@@ -130,7 +129,7 @@ static bool wait_changed(gbx_engine *engine, int64_t until_ns)
                                   &ts) != ETIMEDOUT;
 }
 
-/* Wait until a template serves and nothing else is being sent to it; the lock is held. */
+/* Wait until a template serves and no other change is open; the lock is held. */
 static gbx_status settle(gbx_engine *engine, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
@@ -142,7 +141,7 @@ static gbx_status settle(gbx_engine *engine, gbx_error *reterr)
                               : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
 }
 
-/* What is sent to a serving template. */
+/* A dataset or a function's name for the serving template. */
 typedef struct update {
     const char *what; /* for messages: "load the dataset" */
     const char *name;
@@ -166,8 +165,8 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
         is_silent = !wait_changed(engine, until);
     done = engine->change;
     engine->change.kind = GBX_CHANGE_NONE;
-    /* Half a frame may have been sent, or the answer may be mistaken for that of
-     * another load: start another template, which knows what the engine has. */
+    /* Half a frame may have been sent, or a late answer may be taken for that of the
+     * next load: replace the template. The new one gets what the engine has. */
     if (is_silent && engine->current != NULL)
         gbx_pidfd_kill(engine->current->process.pidfd);
     if (is_silent)
@@ -182,7 +181,7 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
     return GBX_OK;
 }
 
-/* Workers without the update are of no use any more; the lock is held. */
+/* Replace the ready workers, which lack the update; the lock is held. */
 static void replace_workers(gbx_engine *engine)
 {
     engine->load_seq++;
@@ -192,9 +191,9 @@ static void replace_workers(gbx_engine *engine)
 }
 
 /*
- * Start a template with the current lists, and wait until it serves; a failure changes
- * nothing. For contents that the serving template cannot receive, or should not. The old
- * one serves until the new one does. The lock is held, and the engine is settled.
+ * Start a template with the current lists, and wait until it serves: for contents that
+ * the serving template cannot or should not receive. The old one serves until then, and
+ * also after a failure. The lock is held, and the engine is settled.
  */
 static gbx_status restart(gbx_engine *engine, gbx_error *reterr)
 {
@@ -203,26 +202,26 @@ static gbx_status restart(gbx_engine *engine, gbx_error *reterr)
     engine->content_seq++; /* a template that starts with less must not serve */
     engine->change = (gbx_change){.kind = GBX_CHANGE_RENEWAL};
     gbx_engine_wake(engine);
-    /* Whatever happens to the template, the supervisor bounds this wait. */
+    /* No timeout here: the supervisor ends the change, also if the template fails. */
     while (!engine->change.is_done && !engine->is_closing)
         (void)pthread_cond_wait(&engine->changed, &engine->lock);
     done = engine->change;
-    /* Not earlier: nobody else may read the lists until then. */
+    /* Not earlier: no other thread may change the lists until then. */
     engine->change.kind = GBX_CHANGE_NONE;
     gbx_pool_fill(engine);
     if (!done.is_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
     if (done.error.status != GBX_OK) {
-        engine->content_seq++; /* the caller removes what it had added */
+        engine->content_seq++; /* the caller will remove what it added */
         if (reterr != NULL)
             *reterr = done.error;
     }
     return done.error.status;
 }
 
-/* ---- datasets ----------------------------------------------------------------------- */
+/* ---- datasets -------------------------------------------------------------------- */
 
-/* An identifier, so that datasets.NAME can be written; ASCII is enough for a name. */
+/* True for an identifier, so that code can write datasets.NAME. ASCII only. */
 static bool is_dataset_name(const char *name)
 {
     size_t len = strlen(name);
@@ -249,7 +248,7 @@ static bool is_data_format(gbx_data_format format)
     return kind <= GBX_DATA_TSV && (how & ~may) == 0 && (how & ends) != ends;
 }
 
-/* d is in the list, in the place of old (NULL: none). The lock is held. */
+/* Pass on d, which replaced old in the list (NULL: d is new). The lock is held. */
 static gbx_status put_dataset(gbx_engine *engine, const gbx_dataset *d,
                               const gbx_dataset *old, gbx_error *reterr)
 {
@@ -288,7 +287,7 @@ static gbx_status put_preload(gbx_engine *engine, gbx_error *reterr)
                : restart(engine, reterr);
 }
 
-/* Add d to that list of the engine, or free it. */
+/* Add d to this list of the engine, and to its templates; on failure, free it. */
 static gbx_status add(gbx_engine *engine, gbx_dataset **list, gbx_dataset *d,
                       gbx_error *reterr)
 {
@@ -318,7 +317,7 @@ static gbx_status add(gbx_engine *engine, gbx_dataset **list, gbx_dataset *d,
     return status;
 }
 
-/* ---- preloads ----------------------------------------------------------------------- */
+/* ---- preloads -------------------------------------------------------------------- */
 
 static bool is_preload_name(const char *name)
 {
@@ -367,10 +366,10 @@ static gbx_status make_preload(const char *name, const char *source, size_t len,
     return keep_bytes("preload", name, source, len, ret, reterr);
 }
 
-/* ---- functions of the host ------------------------------------------------------------ */
+/* ---- functions of the host ------------------------------------------------------- */
 
-/* Identifiers with dots between. Refuses a first identifier that every object has:
- * such a property must not be shadowed by accident. */
+/* Identifiers with dots between. None of them may be the name of a property that
+ * objects or functions have: it must not be shadowed by accident. */
 static bool is_function_name(const char *name)
 {
     static const char *const never[] = {"__proto__", "prototype", "constructor"};
@@ -396,7 +395,7 @@ static bool is_function_name(const char *name)
     }
 }
 
-/* "db" and "db.query" cannot both be functions. */
+/* True if a and b cannot both be functions: "db" and "db.query". */
 static bool collide(const char *a, const char *b)
 {
     size_t len = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
@@ -427,7 +426,7 @@ static gbx_status check_name(gbx_engine *engine, const char *name, gbx_error *re
     return GBX_OK;
 }
 
-/* Append to the list: templates get the names in the order of exposing. */
+/* Append: templates get the names in the order of exposing. */
 static void link_function(gbx_hostcalls *h, gbx_function *function)
 {
     gbx_function **at = &h->functions;
@@ -451,7 +450,7 @@ static void unlink_function(gbx_hostcalls *h, const gbx_function *function)
     (void)pthread_mutex_unlock(&h->lock);
 }
 
-/* Send the template one more function's name, and wait until workers have it. */
+/* Send the template the function's name, unless it has it, and replace the workers. */
 static gbx_status expose(gbx_engine *engine, const gbx_function *function,
                          gbx_error *reterr)
 {
@@ -532,7 +531,7 @@ void gbx_loader_free_all(gbx_dataset **list)
 
 /* ---- public API ---------------------------------------------------------- */
 
-/* May it have a dataset of that name? */
+/* Fails unless the engine can have a dataset of that name. */
 static gbx_status check_dataset(const gbx_engine *engine, const char *name,
                                 gbx_error *reterr)
 {
@@ -565,7 +564,7 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
         return gbx_fail(reterr, GBX_E_USAGE, "the dataset's text is missing");
     if (!is_data_format(format))
         return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
-    /* The template reads the text, and says what is wrong with it. */
+    /* Only the template parses the text, and reports errors in it. */
     status = keep_bytes("dataset", name, text, len, &d, reterr);
     if (status != GBX_OK || d == NULL)
         return status;
@@ -634,7 +633,7 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
     function->fn = fn;
     function->user = user;
     memcpy(function->name, name, strlen(name) + 1);
-    /* Link first: a template that starts meanwhile has it too. */
+    /* Linked first, so that a template that starts meanwhile gets it too. */
     link_function(&engine->hostcalls, function);
     if (policy == NULL || gbx_policy_allows_function(policy, name))
         status = expose(engine, function, reterr);

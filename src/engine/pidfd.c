@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The processor clock of another process, as clock_getcpuclockid() makes it. */
+/* The id of another process's CPU clock, as clock_getcpuclockid() makes it. */
 #define PROCESS_CLOCK(pid) ((clockid_t)(~(unsigned)(pid) << 3 | 2u))
 
 /* Linux 6.13; not in Debian 12's headers. */
@@ -33,8 +33,8 @@ typedef struct pidfd_info {
 #define PIDFD_INFO_PID UINT64_C(1)
 #define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
 
-/* The kernel distinguishes the cases: EBADF if it is not a pidfd, ECHILD if the
- * process is not our child. */
+/* waitid() fails with EBADF if fd is not a pidfd, and with ECHILD if its process is not
+ * our child. */
 static bool is_pidfd(int fd)
 {
     siginfo_t info;
@@ -57,7 +57,7 @@ uint64_t gbx_proc_number(int fd, const char *name)
     return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Its number in our /proc, which may be mounted for another pid namespace. */
+/* The process's pid in our /proc, which may be mounted for another pid namespace. */
 static pid_t number_in_proc(int pidfd)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -68,7 +68,7 @@ static pid_t number_in_proc(int pidfd)
     return fd >= 0 ? (pid_t)gbx_proc_number(fd, "\nPid:") : 0;
 }
 
-/* Does /proc use our pid namespace? */
+/* True if /proc uses our pid namespace. */
 static bool is_proc_ours(void)
 {
     char link[16] = "";
@@ -87,7 +87,7 @@ static int open_in_proc(pid_t number, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* From the kernel itself, without /proc. */
+/* The pid and its parent's, from the kernel without /proc; false before Linux 6.13. */
 static bool ask_kernel(int pidfd, pid_t *ret_pid, pid_t *ret_parent)
 {
     pidfd_info info = {.mask = PIDFD_INFO_PID};
@@ -137,7 +137,7 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
         if (!is_ours)
             pid = 0;
     }
-    if (!gbx_pidfd_is_there(pidfd)) { /* then it cannot be a stranger's process */
+    if (!gbx_pidfd_is_there(pidfd)) { /* reaped: signals to it reach no process */
         gbx_fd_close(&status_fd);
         return true;
     }

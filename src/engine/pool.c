@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool - workers forked ahead of time. Every worker serves one run and is killed;
- * none ever goes back from BUSY to READY. The engine's lock is held throughout.
+ * pool - workers forked ahead of time. Every worker serves one run and is then killed;
+ * none returns from BUSY to READY. The engine's lock is held throughout.
  */
 #include "engine/engine.h"
 
@@ -14,17 +14,17 @@
 
 #define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 9)
 
-/* After this many failed workers in a row, only the supervisor's ticks request
- * forks: otherwise host and template would do nothing else. */
+/* After WASTED_MAX failed workers in a row, no FORK is sent for ABSTAINS_NS, so that
+ * only ticks send them: otherwise host and template would do nothing else. */
 #define WASTED_MAX  8
 #define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
 
-/* An engine without calls for this long keeps one worker, and later none, as after its
- * first call: then the next call waits for a fork. */
+/* After the first of these times without calls, an engine keeps one ready worker, and
+ * after the second none: then the next call waits for a fork. */
 #define KEEPS_ONE_NS  (INT64_C(2000) * GBX_NS_PER_MS)
 #define KEEPS_NONE_NS (INT64_C(60000) * GBX_NS_PER_MS)
 
-/* The pool does not wait for the end of a longer call. */
+/* The pool does not wait for the end of a call that is longer. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
 void gbx_pool_forget(gbx_engine *engine, gbx_worker *w)
@@ -103,15 +103,15 @@ static bool is_in_use(const gbx_engine *engine)
                                      : now - engine->ended_ns < GBX_PAUSE_NS;
 }
 
-/* The pool exists for a few calls in a row: they and their callers would miss the
- * processor time that a fork takes. */
+/* True if the pool should not be filled yet: while it lasts for a few calls in a row, a
+ * fork would take processor time from them and their callers. */
 static bool may_wait_for_pause(const gbx_engine *engine)
 {
     return engine->ready_count > 0 &&
            engine->place <= engine->settings.options.pool_size && is_in_use(engine);
 }
 
-/* How many more workers the pool and the queue want and the limits allow. */
+/* How many more workers the pool and the queue need and the limits allow. */
 static size_t forks_wanted(const gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
@@ -172,13 +172,13 @@ void gbx_pool_fill(gbx_engine *engine)
 
         if (w == NULL)
             break;
-        /* Waiting calls would wait for the proof as well: each is its own proof. */
+        /* Without the trial run if a call waits: it would delay the call. */
         (void)gbx_msg_put(&buf, 0,
                           &((gbx_msg_fork){.worker_id = w->id,
                                            .hurries = i < engine->waiting.count}));
     }
-    /* A frame is sent whole or not at all: the socket holds far more than the queue
-     * of a live template, and a dead one is about to be replaced. */
+    /* If not all can be sent, the template has stopped reading, since the socket holds
+     * far more than its queue: replace it. */
     if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
                             MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
         gbx_pidfd_kill(t->process.pidfd);
@@ -223,7 +223,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         return;
     }
     if (engine->ready_count >= engine->kept) {
-        w->state = GBX_WORKER_SPENT; /* the call that it was for no longer waits */
+        w->state = GBX_WORKER_SPENT; /* its call no longer waits */
         gbx_pidfd_kill(w->pidfd);
         return;
     }
@@ -255,8 +255,8 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
-/* What a call's arrival says about the current sequence of calls without a pause, and
- * demand for ready workers. */
+/* A call has arrived: update its place in the current sequence of calls without a
+ * pause, and the number of ready workers to keep. */
 static void note_call(gbx_engine *engine, int64_t now_ns)
 {
     uint32_t size = engine->settings.options.pool_size;
@@ -297,9 +297,9 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
         gbx_queue_add(&engine->waiting, run);
         run->is_waiting = true;
     }
-    /* A replacement is requested when the end of the call's worker is reported, off
-     * every call's path. It is requested now only if a call waits, and during the
-     * call if the next ones may have to wait. */
+    /* Normally the worker's replacement is requested when its end is reported, which
+     * delays no call. It is requested now if this call waits, and during the call if
+     * the next ones might have to wait. */
     if (run->is_waiting)
         gbx_pool_fill(engine);
     else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program - the worker program, its user and its environment. Finds glovebox-worker. The descriptor is opened here, once, and executed:
- * the path is not looked up again, and the user nobody need not reach it. Also explains
- * the program's output if it fails to start.
+ * program - finds and opens the worker program, chooses its user and its environment,
+ * and explains why it failed to start. The file is opened once and executed by its
+ * descriptor: the path is not looked up again, and the worker's user needs no access.
  */
 #include "engine/engine.h"
 
@@ -54,7 +54,7 @@ static int open_program(const char *path)
     return fd;
 }
 
-/* Directory of file + "/" + rest; false if it does not fit. */
+/* path: the directory of file, "/", rest; false if that does not fit. */
 static bool beside(const char *file, const char *rest, char *path, size_t size)
 {
     const char *slash = strrchr(file, '/');
@@ -63,7 +63,7 @@ static bool beside(const char *file, const char *rest, char *path, size_t size)
                                              file, rest) < size;
 }
 
-/* $GLOVEBOX_WORKER has priority, except in a set-id program: the file it names is
+/* $GLOVEBOX_WORKER; NULL in a set-id program, since the file that it names is
  * executed. */
 static const char *from_environment(void)
 {
@@ -94,8 +94,8 @@ static int search(char *path, size_t size)
     return fd;
 }
 
-/* The worker's libraries, and the names of their packages in Debian and its
- * relatives, up to the version number. */
+/* The worker's libraries, and their packages in Debian and its derivatives, up to the
+ * version number. */
 static const struct library {
     const char *name;
     const char *package;
@@ -120,8 +120,8 @@ static void put_package(char *to, size_t size, const char *library, size_t len)
     }
 }
 
-/* The loader reports a missing library as "PROGRAM: error while loading shared
- * libraries: LIBRARY: cannot open shared object file: ...". */
+/* Explain the dynamic loader's message about a missing library: "PROGRAM: error while
+ * loading shared libraries: LIBRARY: cannot open shared object file: ...". */
 static bool say_missing_library(const char *line, bool is_bundled,
                                 char to[GBX_SAID_SIZE])
 {
@@ -150,7 +150,7 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Checks whether the engine's reservations fit and its start can inspect itself. */
+/* If the program printed nothing: a guess from this process's limits and filters. */
 static const char *likely_cause(void)
 {
     if (is_limited(RLIMIT_AS))
@@ -281,8 +281,8 @@ gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
 
 /* ---- the user that the templates of a root host become --------------------- */
 
-/* systemd's range for services without a user of their own; systemd applies the same
- * test: no name. */
+/* systemd's range for services without their own user; systemd also tests that the uid
+ * has no name. */
 #define UID_FIRST 61184u
 #define UID_LAST  65519u
 #define TRIES     64
@@ -303,7 +303,7 @@ static bool is_named(uint32_t id)
            grouped != NULL;
 }
 
-/* As far as this process can see. */
+/* Only finds processes that this process can see. */
 static bool has_process(uint32_t uid)
 {
     errno = 0;
@@ -348,21 +348,21 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
 /* ---- the environment of the worker program ------------------------------- */
 
 /*
- * Built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and the like in the
- * host's environment must never reach the engine.
+ * Nothing is taken from the host's environment: JSC_*, LD_PRELOAD, GLIBC_TUNABLES,
+ * ICU_DATA and the like must never reach the engine.
  */
 
 /*
  * The engine reads its options before main(). Malloc=1 and the marker count keep it at
- * one thread; otherwise a fork would be incomplete. The pool of compiled code is
- * bounded, since it is reserved up front and no limit counts its growth. Without tail
- * calls the stack, and so the reported line, is the code's own. A heap of this kind is
- * collected after each MiB at first, four times in a call with an input of one MiB;
- * collecting after two is as good, and keeps uncollected memory small. A large heap may
- * have garbage of three times its size before it is collected, counting a dataset in
- * it, so code that holds nothing would reach its memory limit. 16 MiB are enough.
- * Symbols are bound at the start: workers lack libraries that a search would pass
- * (worker/maps.c), and each worker would search anew.
+ * one thread: a fork copies no other. The memory for compiled code is bounded, since it
+ * is reserved up front and no limit counts its growth. Without tail calls, the stack
+ * and so the reported line are those of the code. By default a small heap is first
+ * collected after each MiB, four times in a call with an input of 1 MiB; doing so after
+ * 2 MiB is as good, and still leaves little garbage. By default a large heap may hold
+ * garbage of three times its size, counting a dataset in it, so that code that keeps
+ * nothing would reach its memory limit; 16 MiB are enough. Symbols are bound at the
+ * start: workers lack libraries that a search would pass (worker/maps.c), and each
+ * would search again.
  */
 #define COMMON                                                                        \
     "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \
@@ -372,9 +372,9 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
         "JSC_gcMaxHeapSize=16777216"
 
 /*
- * The two upper tiers compile on the one thread there is. In calls of milliseconds they
- * start later, when they cost less than they save; for that, entering a function counts
- * as one turn of a loop, not fifteen.
+ * The two upper compiler tiers use the only thread. For calls of milliseconds they
+ * start later, once they save more than they cost; and entering a function counts as
+ * one iteration of a loop, not as fifteen.
  */
 #define SHORT                                            \
     COMMON, "JSC_thresholdForOptimizeAfterWarmUp=15000", \
@@ -384,7 +384,7 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
 static const char *const full[] = {SHORT, NULL};
 static const char *const baseline[] = {SHORT, "JSC_useDFGJIT=0", NULL};
 static const char *const off[] = {SHORT, "JSC_useJIT=0", NULL};
-/* JavaScriptCore's own thresholds; in seconds the last tier costs more than it saves. */
+/* JavaScriptCore's own thresholds; in calls of seconds, its last tier does not pay. */
 static const char *const lasting[] = {COMMON, "JSC_useFTLJIT=0", NULL};
 static const char *const *const environments[] = {
     [GBX_JIT_FULL] = full,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * providers - who serves a request: a function of the embedder, fetch, or files.
+ * providers - serves requests: by a function of the embedder, by fetch, or from files.
  *
  * The name and the arguments come from a worker and are hostile. A name that this call
  * does not have is answered with an error. A request for fetch or a file becomes a job;
@@ -21,7 +21,7 @@
 /* Arguments up to this size get their NUL on the stack. */
 #define SMALL_ARGS GBX_KIB(4)
 
-/* Files waiting for the I/O thread, in one engine. */
+/* Maximum number of jobs that wait for an engine's I/O thread. */
 #define IO_QUEUE_MAX 1024
 
 /* ---- functions of the embedder ------------------------------------------------ */
@@ -65,7 +65,7 @@ static bool fills_itself(const gbx_policy *policy, const gbx_function *f)
     return policy->self_filling != NULL && strcmp(policy->self_filling, f->name) == 0;
 }
 
-/* Call with secrets filled in for this function, if its arguments refer to any. */
+/* Call the function, with secrets filled in if its arguments refer to any. */
 static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request request,
                               gbx_span args)
 {
@@ -93,7 +93,7 @@ static gbx_job *job_new(gbx_run *run, gbx_request request, const gbx_msg_hostcal
         return NULL;
     job->engine = run->engine;
     job->request = request;
-    /* An engine's policy never changes, but its counter does. */
+    /* An engine's policy never changes, but its reference count does. */
     job->policy = gbx_policy_ref((gbx_policy *)(uintptr_t)gbx_run_policy(run));
     memcpy(job->data, msg->args.data, msg->args.len);
     job->args = (gbx_span){job->data, msg->args.len};
@@ -184,7 +184,7 @@ static void give_reply(void *user)
     drop_reply(late);
 }
 
-/* Answer from the supervisor's loop: slow work is done on the I/O thread. */
+/* Answer from the supervisor's loop; the I/O thread does the search for secrets. */
 static void reply_later(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *answer)
 {
@@ -209,7 +209,7 @@ static void reply_later(gbx_engine *engine, gbx_request request,
     refuse_job(engine, request, "fetch");
 }
 
-/* ---- fetches: on the supervisor's loop, which starts and drops them --------------- */
+/* ---- fetches: on the supervisor's loop, which starts and drops them -------------- */
 
 static void unlink_active(gbx_engine *engine, const gbx_job *job)
 {
@@ -249,7 +249,7 @@ static bool post_fetch(gbx_engine *engine, gbx_job *job)
     return true;
 }
 
-/* Threads that answer for a transport read it too. */
+/* With the lock, since threads that answer for a transport read it too. */
 static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
 {
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
@@ -257,7 +257,7 @@ static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
 }
 
-/* Start a fetch that is new to the supervisor; it is in the active list. */
+/* Start a posted fetch, which is in the active list by now. */
 static void begin_fetch(gbx_engine *engine, gbx_job *job)
 {
     gbx_providers *p = &engine->providers;
@@ -284,7 +284,7 @@ static void begin_fetch(gbx_engine *engine, gbx_job *job)
     }
 }
 
-/* The next job that needs the supervisor; *ret_begin: start it or drop it. */
+/* The next job that the supervisor must start (*ret_begin) or drop; NULL if none. */
 static gbx_job *next_job(gbx_engine *engine, bool *ret_begin)
 {
     gbx_providers *p = &engine->providers;
@@ -322,7 +322,7 @@ static const struct provider {
     {"fs.readFile", GBX_CAP_FILE, start_file},
 };
 
-/* The capability that has a function of that name, if the run has it, else NULL. */
+/* The capability that serves this name, if the run has it; otherwise NULL. */
 static const struct provider *find_provider(const gbx_run *run, gbx_span name)
 {
     const gbx_policy *policy = gbx_run_policy(run);
@@ -335,7 +335,7 @@ static const struct provider *find_provider(const gbx_run *run, gbx_span name)
     return NULL;
 }
 
-/* Answer request, now or later. */
+/* Start a job for the request, or refuse the request if that fails. */
 static void start_job(gbx_run *run, gbx_request request, const struct provider *by,
                       const gbx_msg_hostcall *msg)
 {
@@ -400,7 +400,7 @@ void gbx_provider_end_fetches(gbx_engine *engine)
     while (p->active != NULL)
         drop_fetch(engine, p->active);
     if (fetcher != NULL) {
-        /* Events that libevent has postponed to the next turn of the loop. */
+        /* Run events that libevent has postponed to the next turn of the loop. */
         (void)event_base_loop(engine->base, EVLOOP_NONBLOCK);
         set_fetcher(engine, NULL);
         gbx_fetcher_free(fetcher);
@@ -433,7 +433,7 @@ gbx_status gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
     return status;
 }
 
-/* ---- the host itself answers ------------------------------------------------------- */
+/* ---- the host itself answers ----------------------------------------------------- */
 
 static void live_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder - writes a call to its recording, which contains only whole lines. */
+/* recorder - writes a call to its recording, in whole lines only. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -13,10 +13,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* ---- digests of datasets and preloads --------------------------------------------- */
+/* ---- digests of datasets and preloads -------------------------------------------- */
 
-/* Reading takes a while, so it is done without the lock, through a duplicate descriptor,
- * and the digest is kept with the source. */
+/* Reading takes a while, so it is done without the lock, through a duplicate
+ * descriptor. The digest is then stored with the source. */
 
 static bool digest_of(int fd, uint64_t size, uint8_t *ret)
 {
@@ -38,7 +38,7 @@ static bool digest_of(int fd, uint64_t size, uint8_t *ret)
     return true;
 }
 
-/* The source of that serial number; 0: one that has no digest. The lock is held. */
+/* The source with that serial number; for 0, one without a digest. The lock is held. */
 static gbx_dataset *find_source(const gbx_engine *engine, uint64_t serial)
 {
     gbx_dataset *const lists[] = {engine->datasets, engine->preloads};
@@ -81,7 +81,7 @@ static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
     }
 }
 
-/* False if memory is out, or if a source was added meanwhile. The lock is held. */
+/* False if memory is out, or a newly added source has no digest. The lock is held. */
 static bool copy_all(const gbx_dataset *list, gbx_record_head *to,
                      gbx_record_sources *ret)
 {
@@ -118,8 +118,8 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
     (void)pthread_mutex_lock(&engine->lock);
     ok = copy_all(engine->datasets, to, &to->datasets) &&
          copy_all(engine->preloads, to, &to->preloads);
-    /* A source that is being loaded is in the lists, but no worker has it yet: none
-     * fits. */
+    /* A source that is being loaded is in the lists, but no worker has it yet: 0 equals
+     * no worker's load_seq. */
     *ret_load_seq = gbx_engine_is_loading(engine) ? 0 : engine->load_seq;
     (void)pthread_mutex_unlock(&engine->lock);
     return ok ? GBX_OK
@@ -128,7 +128,7 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
                     "no memory for the recording, or a dataset or preload has just come");
 }
 
-/* ---- what the call was given -------------------------------------------------------- */
+/* ---- the call's inputs ----------------------------------------------------------- */
 
 static gbx_span span_of(const char *text)
 {
@@ -141,7 +141,7 @@ void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
         entropy[i] = (uint8_t)(seed >> (8 * (i % 8)));
 }
 
-/* Choose everything that the caller left to chance, for good. */
+/* Fix the seed, the entropy and the clock where the caller did not. */
 static gbx_status fix_chance(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *call = &run->call;
@@ -198,7 +198,7 @@ static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
     return !to->failed;
 }
 
-/* What the code finds in its realm; the lists are kept in bufs. */
+/* Globals, capabilities, functions, sites and env of the code; bufs hold the lists. */
 static bool take_box(const gbx_run *run, gbx_record_head *to, gbx_buf bufs[3])
 {
     const gbx_policy *policy = gbx_run_policy(run);
@@ -248,7 +248,7 @@ static gbx_status put_head(gbx_run *run, gbx_buf *to, gbx_error *reterr)
     return status;
 }
 
-/* ---- how it ended --------------------------------------------------------------------- */
+/* ---- how it ended ---------------------------------------------------------------- */
 
 static void digest_logs(const gbx_result *r, uint8_t *ret)
 {
@@ -288,9 +288,9 @@ void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
     digest_logs(r, ret->logs_sha256);
 }
 
-/* ---- while it runs: between the run and the host ------------------------------------ */
+/* ---- while it runs: between the run and the host --------------------------------- */
 
-/* One more line; a recording that is full stays as it is. */
+/* Append a line. If it does not fit, the recording is cut: nothing more is added. */
 static void add(gbx_run *run, gbx_record_event *event)
 {
     gbx_recording *r = run->call.record;
@@ -309,7 +309,7 @@ static void add(gbx_run *run, gbx_record_event *event)
 static void record_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {
     gbx_live_host.open(run, withheld, env);
-    /* Datasets or functions were replaced while it waited for its worker. */
+    /* Datasets or functions changed while the call waited for its worker. */
     if (run->worker->load_seq != run->call.record->load_seq)
         run->call.record->is_cut = true;
 }
@@ -347,7 +347,7 @@ static bool record_answer(gbx_run *run, const gbx_msg_answer *msg)
     return gbx_live_host.answer(run, msg);
 }
 
-/* The recording of a run that never ended stays empty; so does one without its end. */
+/* Complete the recording. If the run failed, or its end cannot be written, empty it. */
 static void record_close(gbx_run *run, gbx_status status)
 {
     gbx_recording *r = run->call.record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_box - an engine for a replay: it has what the recorded call had. */
+/* replay_box - makes an engine for a replay, with what the recorded call had. */
 #include "engine/engine.h"
 #include "policy/policy.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_check - does this engine have what the recorded call had? */
+/* replay_check - checks that an engine has what the recorded call had. */
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ static bool source_equals(const gbx_record_source *a, const gbx_record_source *b
     return a->size == b->size && memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
 }
 
-/* Are exactly the recorded sources present? */
+/* Fails unless exactly the recorded sources are present. */
 static gbx_status check_sources(const char *what, const gbx_record_sources *wanted,
                                 const gbx_record_sources *found, gbx_error *reterr)
 {

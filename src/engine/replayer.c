@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replayer - compares a call with its recording, and describes how they differ. It always
- * holds the next event of the recording. The whole text has been checked: an event cannot
- * be malformed, only differ from the actual one.
+ * replayer - compares a call with its recording, and describes how they differ. It
+ * always holds the recording's next event. The whole text has been checked before, so
+ * an event is never malformed; it may only differ from the actual one.
  */
 #include "engine/engine.h"
 
@@ -12,23 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum length of texts about actual and expected events. */
+/* Maximum length of the text about an actual or expected event, in bytes. */
 #define COMPARED_MAX GBX_KIB(4)
 
 typedef struct gbx_replayer {
     gbx_record_head head;
     gbx_record_cursor cursor;
-    gbx_record_event next; /* the event that must come now */
+    gbx_record_event next; /* the expected event */
     gbx_limits limits;
-    char dataset[GBX_NAME_MAX]; /* that the code is called with, or "" */
-    gbx_policy *sites;          /* what the guard may see; nothing is fetched */
+    char dataset[GBX_NAME_MAX]; /* name of the call's dataset, or "" */
+    gbx_policy *sites;          /* for the guard only; nothing is fetched */
     bool is_over;
     uint32_t seen; /* requests of the worker */
 } gbx_replayer;
 
 /* ---- how two events differ --------------------------------------------------- */
 
-/* Of one text in a description; the rest is omitted. */
+/* Maximum length of one text in a description, in bytes; the rest is omitted. */
 #define SHOWN_MAX 2000u
 
 static void put_cut(gbx_buf *to, gbx_span text, uint64_t size)
@@ -73,7 +73,7 @@ static bool spans_equal(gbx_span a, gbx_span b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* How two ends may differ, most telling first. */
+/* How two ends may differ, most important first. */
 typedef enum difference {
     IN_NOTHING,
     IN_CODE,
@@ -136,8 +136,8 @@ static void stop(gbx_run *run)
     run->exchange.state = GBX_EXCHANGE_STOPPED;
 }
 
-/* The call differed: what differs, at which host call (0: none), and what came. Moves
- * the texts out. */
+/* End the replay: the call differs from its recording. what: how; host_call: at which
+ * one, or 0; recorded and came: both events as texts, which are freed. */
 static void diverge(gbx_run *run, const char *what, uint32_t host_call,
                     gbx_buf *recorded, gbx_buf *came)
 {
@@ -174,7 +174,7 @@ static bool request_equals(const gbx_record_request *a, const gbx_record_request
            memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
 }
 
-/* Both calls ended by themselves. */
+/* Compare the results of two calls that both ended by themselves. */
 static void compare_ends(gbx_run *run, const gbx_record_end *came)
 {
     const gbx_record_end *ends[] = {&run->replayer->next.end, came};
@@ -220,14 +220,14 @@ static void advance(gbx_run *run)
     p->is_over = true;
 }
 
-/* Was the recorded call stopped here, by something that cannot be repeated? */
+/* True if the recorded call was stopped here by something that cannot be repeated. */
 static bool is_stopped(const gbx_replayer *p)
 {
     return p->next.kind == GBX_RECORD_END &&
            (gbx_record_is_chance((gbx_code)p->next.end.code) || !p->next.end.is_whole);
 }
 
-/* The actual event differs from the recorded one, or no event should follow. */
+/* The actual event differs from the expected one: end the replay. */
 static void refuse(gbx_run *run, const char *what, uint32_t host_call,
                    const gbx_record_event *event)
 {
@@ -242,7 +242,7 @@ static void refuse(gbx_run *run, const char *what, uint32_t host_call,
     }
     describe_event(&p->next, &recorded);
     describe_event(event, &came);
-    /* They differ in a part that is not shown. */
+    /* Equal texts: the requests differ in a part that is not shown. */
     if (event->kind == GBX_RECORD_REQUEST && p->next.kind == GBX_RECORD_REQUEST &&
         recorded.len == came.len && memcmp(recorded.data, came.data, came.len) == 0) {
         put_digest(&recorded, p->next.request.sha256);
@@ -257,7 +257,7 @@ static gbx_status misuse(gbx_error *reterr, const char *field)
                     "call.%s comes from the recording: leave it alone", field);
 }
 
-/* The call must not set what the recording decides. */
+/* Fails if the call sets anything that comes from the recording. */
 static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
 {
     gbx_limits other;
@@ -394,7 +394,7 @@ static bool replay_wake(gbx_run *run, int64_t now_ns)
     return false;
 }
 
-/* The result of a call that was stopped is the recorded one. */
+/* The recorded call was stopped: its result replaces the replay's. */
 static void end_as_recorded(gbx_run *run)
 {
     const gbx_record_end *end = &run->replayer->next.end;
@@ -412,7 +412,7 @@ static void end_as_recorded(gbx_run *run)
     free(message);
 }
 
-/* If the call diverged, the recorded end comes later in the text. */
+/* Find the recorded end, which comes later in the text if the call diverged. */
 static void find_recorded_code(gbx_replayer *p, gbx_replay *found)
 {
     while (p->next.kind != GBX_RECORD_END)
@@ -432,7 +432,7 @@ static void name_engines(gbx_run *run)
                           (gbx_span){(const uint8_t *)engine, strlen(engine)});
 }
 
-/* The result is complete, like that of any call: add how it compares. */
+/* The run has its result: add how it compares with the recorded one. */
 static void compare(gbx_run *run)
 {
     gbx_replayer *p = run->replayer;
@@ -509,7 +509,7 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     text = gbx_recording_text(r, &len);
     if (len == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "call.replay is empty");
-    /* A text of our own is checked, too. */
+    /* Recordings made by this process are checked too. */
     if (!r->is_checked)
         status = gbx_record_check(text, len, &is_whole, reterr);
     if (status != GBX_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result - what a call gives its caller: filled from the text of a worker, which is made
- * valid UTF-8 here; the names of its codes; and the whole as one JSON object.
+ * result - the result of a call: filling it from a worker's text, which is made valid
+ * UTF-8 here; the names of its codes; and its form as one JSON object.
  */
 #include "engine/result.h"
 
@@ -69,7 +69,7 @@ static bool start_line(gbx_result *r, gbx_log_level level, double time_ms,
     return true;
 }
 
-/* Doubles the room each time, so that a line of many pieces is not copied for each. */
+/* Doubles the allocation, so that a line is not copied for each of many pieces. */
 static bool continue_line(gbx_result *r, gbx_span text)
 {
     gbx_log *line = &r->logs[r->log_count - 1];
@@ -366,7 +366,7 @@ void gbx_string_free(char *string)
     free(string);
 }
 
-/* ---- the whole as one JSON object ------------------------------------------ */
+/* ---- the result as one JSON object ----------------------------------------- */
 
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - phases only go forward. Every exit of a phase is in step_*(); drivers may use
- * only the functions in run.h.
+ * run - the phases of a run, which only go forward: gbx_run_begin() leaves QUEUED, and
+ * the step_*() functions leave the others. Drivers use the functions in run.h.
  */
 #include "engine/engine.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* 1 MiB, then the clock is checked. */
+/* Reads of 32 KiB each: after 1 MiB the clock is checked. */
 #define READS_PER_STEP 32
 
 /* ---- checks that need no worker ------------------------------------------------- */
@@ -92,7 +92,7 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     return gbx_run_check_code(run, reterr);
 }
 
-/* Copy what the call borrows. */
+/* Copy what the call lends. */
 static gbx_status own(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *c = &run->call;
@@ -120,9 +120,9 @@ static gbx_status own(gbx_run *run, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* ---- the CALL: the one message that gives a worker its call ---------------------- */
+/* ---- the CALL, which gives a worker its call ------------------------------------- */
 
-/* The part from the call itself; lists, seed and entropy are added later. */
+/* The fields that come from the call; lists, seed and entropy are added later. */
 static gbx_msg_call message_of(const gbx_run *run)
 {
     const gbx_call *call = &run->call;
@@ -165,7 +165,7 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
 {
     gbx_run *run = user;
 
-    /* A worker's own script cannot produce anything else. */
+    /* The worker's own script sends nothing but a compact JSON array. */
     if (msg->args.data[0] != '[' ||
         !gbx_json_check_strict((const char *)msg->args.data, msg->args.len,
                                GBX_JSON_DEPTH_MAX, NULL))
@@ -228,9 +228,9 @@ static void start(gbx_run *run, int64_t now_ns)
     run->cpu_start_ns = gbx_pidfd_cpu_ns(run->worker->pidfd, run->worker->pid);
 }
 
-/* ---- stepping ---------------------------------------------------------------------- */
+/* ---- stepping -------------------------------------------------------------------- */
 
-/* False if the worker accepts no more data. */
+/* Send what the worker accepts now. False if its channel is closed. */
 static bool send_some(gbx_run *run)
 {
     for (;;) {
@@ -248,9 +248,9 @@ static bool send_some(gbx_run *run)
     }
 }
 
-/* Wake the worker on this thread's processor, which is about to be free. It must be
- * asleep, or the kernel stops a processor to move it: a worker with several requests
- * is woken by the reading of each. */
+/* Wake the worker on this thread's processor, which is about to be free. Only if it
+ * sleeps: moving a running process makes the kernel stop a processor. A worker that
+ * sent several requests may run already: reading each of them wakes it. */
 static void send_here(gbx_run *run)
 {
     gbx_worker *w = run->worker;
@@ -262,9 +262,9 @@ static void send_here(gbx_run *run)
         gbx_cpu_anywhere(w->pid, &before);
 }
 
-/* Read until no data is left, the last message came or the channel closed; but not
- * for ever: a worker that writes faster than we read must not keep us from the clock
- * or from other calls. False if the channel is closed. */
+/* Read until no data is left, the last message came or the channel closed. The number
+ * of reads is bounded: a worker that writes faster than we read must not keep us from
+ * the clock or from other calls. False if the channel is closed. */
 static bool receive(gbx_run *run)
 {
     uint8_t data[GBX_KIB(32)];
@@ -351,7 +351,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     if (run->exchange.state != GBX_EXCHANGE_WAITING)
         return false;
     step_waiting(run, now_ns);
-    /* If an answer is lost, nothing would wake us. */
+    /* After a lost answer no event would wake us. */
     return (run->exchange.is_nomem || gbx_exchange_has_ended(&run->exchange)) &&
            gbx_run_finish(run, GBX_END_SAID);
 }
@@ -360,7 +360,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
 {
     bool has_exited;
     bool is_lost;
-    bool is_ours; /* we sent the signal that it died of */
+    bool is_ours; /* we sent the signal that killed it */
     int status;
 
     if (atomic_load(&run->is_aborted))
@@ -380,15 +380,15 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
         return false;
     if (run->was_closed)
         return gbx_run_finish(run, GBX_END_LOST);
-    /* An ending process keeps its own status; one that only closed its channel gets
-     * this one. */
+    /* A process that is ending keeps its own status; one that only closed its channel
+     * dies of this signal. */
     run->was_closed = true;
     run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
     gbx_pidfd_kill(run->worker->pidfd);
     return false;
 }
 
-/* ---- what all drivers do ------------------------------------------------------------ */
+/* ---- what all drivers do --------------------------------------------------------- */
 
 gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
 {
@@ -399,7 +399,7 @@ gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
     if (status == GBX_OK && run->phase == GBX_RUN_QUEUED &&
         engine->runner.execute != NULL)
         status = gbx_outcome_run(run, reterr);
-    /* The supervisor finds what it must deliver in the engine's list. */
+    /* Ended submitted runs are listed too: the engine must outlive their delivery. */
     if (status != GBX_OK ||
         (run->phase == GBX_RUN_ENDED && run->driver != GBX_DRIVER_SUPERVISOR))
         return status;
@@ -454,8 +454,8 @@ bool gbx_run_pump(gbx_run *run)
         gbx_pool_fill_for(run); /* the worker has its call and runs by now */
     switch (run->phase) {
     case GBX_RUN_STARTED:
-        /* The worker cannot have answered yet. An abort may have come before the run had
-         * this worker: then nothing else tells of it. */
+        /* The worker cannot have answered yet. But an abort from before the run had
+         * this worker must be handled now: no further event will report it. */
         if (begins && !run->exchange.is_nomem && !atomic_load(&run->is_aborted) &&
             !gbx_exchange_has_ended(&run->exchange))
             return false;
@@ -481,7 +481,7 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     /* Before its descriptors close: throwing the signal writes to one of them. */
     if (run->call.signal != NULL)
         gbx_signal_detach(run->call.signal, run);
-    if (run->is_linked) { /* no message can reach it after this */
+    if (run->is_linked) { /* after this, no other thread can find the run */
         (void)pthread_mutex_lock(&engine->lock);
         if (run->worker != NULL)
             gbx_pool_release(engine, run->worker);
@@ -490,7 +490,7 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     }
     if (run->host->close != NULL)
         run->host->close(run, status);
-    if (run->exchange.last_request != 0) /* logs those without answer: before the end */
+    if (run->exchange.last_request != 0) /* logs unanswered requests, before the end */
         gbx_run_calls_end(run);
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
@@ -508,7 +508,7 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     return NULL;
 }
 
-/* ---- what a driver waits for --------------------------------------------------------- */
+/* ---- what a driver waits for ----------------------------------------------------- */
 
 int64_t gbx_run_next_ns(const gbx_run *run)
 {

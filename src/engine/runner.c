@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runner - an external runner: how it is found, and a call on it. The guard has passed
- * the call. Size limits of the value and the logs are enforced here too, since a runner
+ * runner - finds an external runner, and executes calls on it that the guard has
+ * passed. Size limits of the value and the logs are enforced here too, since a runner
  * may not know them.
  */
 #include "engine/engine.h"
@@ -21,7 +21,7 @@ struct gbx_outcome {
     bool is_filled;
 };
 
-/* The call as the runner gets it: only the code, limits complete. */
+/* The call for the runner: the code without what surrounds it, and complete limits. */
 static gbx_call narrowed(const gbx_run *run)
 {
     gbx_call call = run->call;

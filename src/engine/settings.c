@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings - structures grow by the rule of openat2: shorter ones are completed with
- * zeros, longer ones must have a zero tail, and zero means the default.
+ * settings - checks and completes the caller's options, limits and calls. Structures
+ * can grow, as those of openat2(): a shorter one is completed with zeros, a longer one
+ * must have a zero tail, and zero means the default.
  */
 #include "engine/engine.h"
 
@@ -38,8 +39,7 @@ static gbx_status import(const void *given, void *to, size_t size, const char *w
     return GBX_OK;
 }
 
-/* A number of 4 or 8 bytes: 0 becomes standard, where there is one; another value
- * outside least..most is refused by name. */
+/* Check a number of 4 or 8 bytes: 0 becomes standard; others must be in least..most. */
 static bool settle(void *value, size_t size, uint64_t standard, uint64_t least,
                    uint64_t most, const char *name, gbx_error *reterr)
 {

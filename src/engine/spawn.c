@@ -3,10 +3,10 @@
  * spawn - executes the worker program, which then turns itself into a template
  * (worker/launch.c).
  *
- * The fork of the host executes at once. It keeps the host's identity until then: it
- * has the host's memory and descriptors, and only processes that may trace the host may
- * trace it. Between fork and exec only system calls are made: the host has several
- * threads, and any lock may be held.
+ * The host forks, and the fork executes at once. Until then it keeps the host's
+ * identity, since it has the host's memory and descriptors: only processes that may
+ * trace the host may trace it. Between fork and exec it makes only system calls: the
+ * host has several threads, and any lock may be held.
  */
 #include "engine/spawn.h"
 
@@ -42,10 +42,10 @@ enum {
     FAILED_EXEC
 };
 
-/* The arguments of a bundle's loader, the last of which is the program's path. */
+/* Number of arguments of a bundle's loader; the last is the program's path. */
 enum { LOADER_ARGS = 7 };
 
-/* Shared by fork and host until the fork executes. */
+/* Memory shared by host and fork until the exec. */
 typedef struct fault {
     uint32_t failed;
     int error;
@@ -65,7 +65,7 @@ typedef struct start {
     fault *fault;
     const char *const *environment;
     const char *argv[LOADER_ARGS + GBX_START_ARGS + 1];
-    const char **args; /* those of the worker program, at the end of argv */
+    const char **args; /* the worker program's own, at the end of argv */
     char version[12];
     char number[12]; /* layers_off or huge_pages */
     bool is_bundled;
@@ -73,7 +73,7 @@ typedef struct start {
     char search_path[2 * PATH_MAX];
 } start;
 
-/* Not _exit(): a thread sanitizer takes locks in it which another thread may have
+/* Not _exit(): under a thread sanitizer it takes locks, which another thread may have
  * held at the fork. */
 static _Noreturn void give_up(const start *s, uint32_t failed)
 {
@@ -89,7 +89,7 @@ static void place(const start *s, int fd, int to, int flags)
         give_up(s, FAILED_DESCRIPTORS);
 }
 
-/* For kernels that cannot create a process in a group. */
+/* Enter the group after the fork, for kernels that cannot fork into it. */
 static bool enter_cgroup(const start *s)
 {
     int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -102,27 +102,27 @@ static bool enter_cgroup(const start *s)
     return entered;
 }
 
-/* Opened here, with the host's identity: the host itself may not close them (sqlite.c). */
+/* In the fork, with the host's identity: the host must not close them (sqlite.c). */
 static void open_database(const start *s)
 {
     for (int to = GBX_SQLITE_DATABASE_FD; to < GBX_SQLITE_FDS_END; to++) {
         int fd = open(s->paths[to - GBX_SQLITE_DATABASE_FD],
                       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
-        /* Without what a log or a journal holds, the rows would be wrong. The index only
-         * has locks. */
+        /* An existing log or journal must be readable, or the rows would be wrong. The
+         * index (-shm) only has locks. */
         if (fd < 0 && to != GBX_SQLITE_SHM_FD &&
             (errno != ENOENT || to == GBX_SQLITE_DATABASE_FD))
             give_up(s, FAILED_DATABASE);
-        if (fd != to) /* missing: all lower numbers are taken */
+        if (fd != to) /* missing; an open file gets `to`, as lower numbers are taken */
             place(s, 0, to, 0);
     }
 }
 
-/* The fork. */
+/* The fork's code. */
 static _Noreturn void execute(start *s)
 {
-    /* Not a session: the scheduler would weigh it as a whole against the host's. */
+    /* Not a session: the scheduler would balance it as a whole against the host's. */
     if (syscall(SYS_setpgid, 0, 0) < 0)
         give_up(s, FAILED_GROUP);
     if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
@@ -146,9 +146,8 @@ static _Noreturn void execute(start *s)
     give_up(s, FAILED_EXEC);
 }
 
-/* Returns in the host once the fork has executed or ended. The process is forked
- * into its group: moving it there later takes the kernel as long as starting the
- * engine. */
+/* Returns in the host once the fork has executed or ended. Forks into the control group
+ * if possible: entering it later takes the kernel as long as starting the engine. */
 static long fork_until_exec(start *s, int *ret_pidfd)
 {
     struct clone_args args = {.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,
@@ -157,7 +156,7 @@ static long fork_until_exec(start *s, int *ret_pidfd)
                               .cgroup = (unsigned)s->cgroup};
     long pid = -1;
 
-    /* Written before the fork, so that the fork knows it. */
+    /* Set before the fork, which reads it. */
     s->is_grouped = s->cgroup >= 0;
     if (s->is_grouped)
         pid = syscall(SYS_clone3, &args, sizeof args);
@@ -187,7 +186,7 @@ static gbx_status failed(const start *s, const char *path, gbx_error *reterr)
     default:
         (void)snprintf(reason, sizeof reason, "its descriptors: %s", strerror(error));
     }
-    errno = 0; /* it is in the message */
+    errno = 0; /* the message contains it */
     if (s->fault->failed == FAILED_DATABASE)
         return gbx_fail(reterr, GBX_E_OS, "cannot read the database: %s",
                         gbx_fail_reason(error));
@@ -220,8 +219,8 @@ static gbx_status run(start *s, const char *path, gbx_spawned *ret, gbx_error *r
     return s->fault->failed == 0 ? GBX_OK : failed(s, path, reterr);
 }
 
-/* A host with few open descriptors gets low numbers, which the program's own will
- * use: none must overwrite another. */
+/* Move a descriptor above the numbers that the program will use, so that placing one
+ * there does not overwrite it. */
 static bool move_clear(int *fd)
 {
     int moved;
@@ -260,7 +259,7 @@ gbx_status gbx_spawned_open(gbx_spawned *ret, int type, int *ret_control, int *r
     return GBX_OK;
 }
 
-/* ret takes our ends of everything in start; the caller closes the rest. */
+/* Our ends go into ret, the others into s; the caller closes all. */
 static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error *reterr)
 {
     gbx_status status;
@@ -291,8 +290,8 @@ static void use_loader(start *s)
     }
 }
 
-/* Returns where the program's own arguments begin: with its name, or for the loader with
- * its path. */
+/* Returns where the program's own arguments begin: at its name, or behind the loader's
+ * arguments at its path. */
 static const char **write_loader_arguments(start *s)
 {
     const char *loader[LOADER_ARGS] = {
@@ -345,9 +344,9 @@ static void wait_for(int pidfd)
         continue;
 }
 
-/* The executed program and all its forks are our children and one process group. Its
- * number is the program's, and cannot be reused before the program has been waited
- * for. */
+/* The executed program and its forks are our children, in one process group. The
+ * group's number is the program's pid, which cannot be reused before the program is
+ * waited for. */
 static void end_group(gbx_spawned *spawned)
 {
     pid_t group = spawned->pid;
@@ -357,11 +356,11 @@ static void end_group(gbx_spawned *spawned)
                   WEXITED | WNOWAIT) < 0 &&
            errno == EINTR)
         continue;
-    /* Only now can it no longer fork. */
+    /* It has ended, and can fork no more. */
     (void)kill(-group, SIGKILL);
     while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
         continue;
-    wait_for(spawned->pidfd); /* if it could not create its group */
+    wait_for(spawned->pidfd); /* in case it could not make its group */
 }
 
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
@@ -424,7 +423,7 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
         pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0)
             return false;
-        /* The executed program is no longer needed. */
+        /* End the executed program: the template has taken its place. */
         gbx_pidfd_kill(spawned->pidfd);
         wait_for(spawned->pidfd);
         (void)close(spawned->pidfd);
@@ -438,7 +437,7 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
 
 void gbx_spawned_kill(gbx_spawned *spawned)
 {
-    /* Closing the socket would end it too, so the wait is bounded. */
+    /* The closed socket ends it too, so a wait for its end is bounded. */
     gbx_fd_close(&spawned->control);
     if (spawned->pidfd >= 0)
         gbx_pidfd_kill(spawned->pidfd);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawn - starts a template: executes the worker program without anything of the host.
+ * spawn - executes the worker program as a template, a zygote or the reader of a
+ * database. It inherits nothing of the host except what is listed here.
  *
- * The program gets a built environment, /dev/null as 0 and 1, a pipe for its output
- * before it serves as 2, and the control socket as 3 (wire/wire.h). It changes its
- * identity and namespaces itself and puts another process, the template, in its place.
- * Where possible the template is pid 1 of a pid namespace, so that its end is the end
- * of every worker. Must be called on a thread that lives as long as the template may:
- * the death signal follows the thread.
+ * It gets its own environment, /dev/null as 0 and 1, a pipe as 2 for its output before
+ * it serves, and the control socket as 3 (wire/wire.h). It changes its own identity and
+ * namespaces, and forks the template, which takes its place. Where possible the
+ * template is pid 1 of a pid namespace, so that its workers end with it. Call on a
+ * thread that lives as long as the template may: the death signal follows the thread.
  */
 #ifndef GBX_ENGINE_SPAWN_H
 #define GBX_ENGINE_SPAWN_H
@@ -29,20 +29,20 @@ typedef struct gbx_spawn_options {
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
-    const char *uids;        /* user of a root host's template (engine.h) */
-    int cgroup;              /* directory of the group to enter; -1: the host's */
-    uint32_t huge_pages;     /* a zygote's: maximum for the engine's code */
-    int rows;                /* the reader of a database: its file for the rows, and */
-    char *const *paths;      /* the database's files, in the order of wire/wire.h */
+    const char *uids;        /* users for a root host's template (engine.h) */
+    int cgroup;              /* directory of the group to enter; -1: the host's group */
+    uint32_t huge_pages;     /* only a zygote: maximum for the engine's code */
+    int rows;                /* only the reader of a database: its file for the rows, */
+    char *const *paths;      /* and the database's files, in the order of wire/wire.h */
 } gbx_spawn_options;
 
 typedef struct gbx_spawned {
     int control;      /* our end, non-blocking; -1 if closed */
-    int said;         /* the program's output before it serves */
+    int said;         /* read end of the program's output before it serves */
     int pidfd;        /* of the program; after settling, of the template */
-    pid_t pid;        /* the same */
+    pid_t pid;        /* of the same process */
     int cgroup_errno; /* why it is not in the group, or 0 */
-    bool is_settled;  /* the template is known */
+    bool is_settled;  /* pidfd and pid are the template's */
     bool is_bundled;  /* the program and its libraries are files of a bundle */
 } gbx_spawned;
 
@@ -51,14 +51,14 @@ typedef struct gbx_spawned {
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr);
 
-/* The channels of a template: our ends in ret, and the template's ends. type: of the
- * control socket. The caller closes all of them, whatever the status. */
+/* Open a template's channels: our ends in *ret, and the template's ends. type: that of
+ * the control socket. The caller closes all of them, also after a failure. */
 gbx_status gbx_spawned_open(gbx_spawned *ret, int type, int *ret_control, int *ret_said,
                             gbx_error *reterr);
 
-/* Call with the template's first message, which carried its pid (SCM_CREDENTIALS):
- * ret then tracks the template instead of the executed program. False if the program
- * did not make it, or it has gone. */
+/* Call after the template's first message, which carried its pid (SCM_CREDENTIALS):
+ * spawned then tracks the template instead of the executed program. False if the
+ * program did not make that process, or it has ended. */
 bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid);
 
 /* Kill the template, and so all its workers; the pidfd shows when they have ended. */
@@ -74,15 +74,14 @@ void gbx_spawned_close(gbx_spawned *spawned);
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr);
 
-/* A bundle has the dynamic loader and all libraries beside the worker program, for systems
- * that have others or none. The loader, opened O_PATH, and where it finds the libraries; -1:
- * the system's loader runs the program. */
+/* A bundle has the dynamic loader and all libraries beside the worker program, for
+ * systems with others or none. Returns its loader, opened O_PATH, and the search path
+ * for its libraries; -1 if there is no bundle: use the system's loader. */
 int gbx_worker_loader_open(const char *path, char *search_path, size_t size);
 
-/* After its exec, any process of the same user may trace a process, unless it may
- * not read its own program. If the host may not be traced (it has changed its ids,
- * or has asked for that), *fd becomes an unreadable copy; if no copy can be made,
- * *fd is unchanged. */
+/* After an exec, any process of the same user may trace the program, unless its file is
+ * unreadable. If the host may not be traced (it has changed its ids, or asked for
+ * that), *fd becomes an unreadable copy; if no copy can be made, *fd is unchanged. */
 void gbx_worker_program_hide(int *fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sqlite - starts the reader of a database and takes its answer. Not a byte of the
- * database or of its rows is looked at here, and no descriptor of its files is closed: that
- * would drop the locks that this process has on them, if the program uses SQLite itself.
+ * sqlite - starts the reader of a database and takes its answer. The host never reads
+ * the database or its rows, and closes no descriptor of its files: that would drop the
+ * locks that this process has on them if it uses SQLite itself.
  */
 #include "engine/sqlite.h"
 
@@ -29,10 +29,10 @@
 
 #define ROWS_MAX ((size_t)1 << 30)
 
-/* How often it is looked whether somebody still waits. */
+/* Interval in which *stop is checked. */
 #define LOOK_MS 50
 
-/* How often a database is read that others write meanwhile. */
+/* Attempts to read a database that is written meanwhile. */
 #define TRIES 3
 
 typedef struct reading {
@@ -47,7 +47,7 @@ typedef struct reading {
     gbx_error *err;
 } reading;
 
-/* ---- was it written meanwhile? ----------------------------------------------------- */
+/* ---- detecting writes during a read ---------------------------------------------- */
 
 typedef struct stamp {
     struct stat of[2]; /* the database, its log */
@@ -73,9 +73,9 @@ static bool is_same(const stamp *a, const stamp *b)
     return true;
 }
 
-/* ---- the process ------------------------------------------------------------------- */
+/* ---- the process ----------------------------------------------------------------- */
 
-/* Writing past the file size limit kills a process, even for a file in memory. */
+/* The file size limit is respected: a write past it kills, even to a memory file. */
 static gbx_status make_file(reading *r)
 {
     struct rlimit limit;
@@ -107,7 +107,7 @@ static gbx_status start(reading *r)
     return gbx_spawn(&options, &r->process, r->err);
 }
 
-/* Not the control group: the limits of one process do for one process. */
+/* Without the control group: a single process has its own limits. */
 static uint32_t required_layers(const reading *r)
 {
     bool is_strict = r->options != NULL && r->options->require == GBX_REQUIRE_STRICT;
@@ -137,7 +137,7 @@ static bool send_request(reading *r, size_t attacks)
                               (ssize_t)buf.len;
 }
 
-/* What the process has answered; E_OS: it has ended without an answer. */
+/* Receive an answer. GBX_E_OS: the process has ended without one. */
 static gbx_status receive(reading *r, int64_t until_ns)
 {
     struct pollfd from = {.fd = r->process.control, .events = POLLIN};
@@ -162,7 +162,7 @@ static gbx_status receive(reading *r, int64_t until_ns)
     return GBX_OK;
 }
 
-/* ---- what it has answered ------------------------------------------------------------ */
+/* ---- the answer ------------------------------------------------------------------ */
 
 static gbx_status fail_busy(const reading *r, const char *what)
 {
@@ -230,7 +230,7 @@ static gbx_status fail_memory(const reading *r)
                     (int)(GBX_SQLITE_HEAP_BYTES >> 20));
 }
 
-/* The answer is as hostile as the database. */
+/* Turn the answer into a status. It is as hostile as the database. */
 static gbx_status judge(const reading *r)
 {
     static const char *const words[GBX_SQLITE_OUTCOMES] = {
@@ -284,8 +284,8 @@ static gbx_status judge(const reading *r)
     }
 }
 
-/* The sealed fork was killed with its parent, but may not be gone yet: the kernel refuses
- * while it can write. */
+/* Make the file read-only. The sealed fork was killed with its parent, but may not have
+ * ended yet: the kernel refuses as long as it can write. */
 static bool freeze(int fd)
 {
     const struct timespec pause = {.tv_nsec = GBX_NS_PER_MS};
@@ -323,7 +323,7 @@ static gbx_status take_rows(const reading *r, gbx_rows *ret)
     return GBX_OK;
 }
 
-/* *ret_is_still: the rows are those of one moment. */
+/* *ret_is_still: the database was not written meanwhile. */
 static gbx_status read_once(reading *r, gbx_rows *ret, bool *ret_is_still)
 {
     int64_t until = gbx_clock_now_ns() + GBX_SQLITE_MS * GBX_NS_PER_MS;
@@ -349,7 +349,7 @@ static gbx_status read_once(reading *r, gbx_rows *ret, bool *ret_is_still)
     return status;
 }
 
-/* The log is beside the file itself, not beside a link to it. */
+/* Make the paths. The log is beside the file itself, not beside a link to it. */
 static gbx_status begin(reading *r, const char *path)
 {
     static const char *const endings[] = {"", "-wal", "-journal", "-shm"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state - what every part of an engine uses, and nothing above it: who may use the
- * handle, its one wake, its lists of runs, and how a run is ended from outside.
+ * state - what every other part of an engine uses: checking the handle's owner, waking
+ * the supervisor, the lists of runs, and aborting runs. Calls no other part.
  *
  * Lock order: a signal's own lock, then the engine's.
  */
@@ -92,7 +92,7 @@ void gbx_run_notify(gbx_run *run)
 
     if (run->driver == GBX_DRIVER_SUPERVISOR)
         gbx_engine_wake(run->engine);
-    else if (fd >= 0) /* else the driver looks before it sleeps */
+    else if (fd >= 0) /* otherwise the driver checks before it sleeps */
         (void)!write(fd, &one, sizeof one);
 }
 
@@ -102,7 +102,7 @@ void gbx_run_abort_locked(gbx_run *run)
         return;
     if (run->worker != NULL) {
         gbx_pidfd_kill(run->worker->pidfd);
-        /* A process closes its descriptors last; this wakes us first. */
+        /* Wakes us early: a killed process closes its descriptors last. */
         (void)shutdown(run->worker->channel, SHUT_RDWR);
     }
     gbx_run_notify(run);
@@ -184,7 +184,7 @@ void gbx_queue_fail_all(gbx_engine *engine)
         continue;
 }
 
-/* ---- switches that abort calls ----------------------------------------------- */
+/* ---- signals, which abort calls ---------------------------------------------- */
 
 struct gbx_signal {
     pthread_mutex_t lock;

@@ -16,9 +16,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* An event loop needs four descriptors, and libevent ends the whole process if it
- * gets no socket, so we check first. The others are reserved for what threads of the
- * host open between the check and the loop, for instance to start a program. A
+/* An event loop needs four descriptors, and libevent ends the whole process if it gets
+ * no socket, so we check first. The others are a reserve for descriptors that threads
+ * of the host open between the check and the loop, for instance to start a program. A
  * template with one worker needs nearly as many. */
 #define SPARE_FDS 16
 
@@ -33,7 +33,7 @@ static struct timeval until(int64_t at_ns)
     return (struct timeval){left / 1000000000, left % 1000000000 / 1000};
 }
 
-/* Pass the result to the caller; the run is gone after that. */
+/* Pass the result to the caller, and free the run. */
 static void deliver(gbx_run *run)
 {
     gbx_done_fn on_done = run->on_done;
@@ -55,7 +55,7 @@ static void on_channel(evutil_socket_t fd, short what, void *arg)
     drive(arg);
 }
 
-/* Wait for the channel and the clock; if memory is out, the call must end. */
+/* Wait for the channel and the clock. False if memory is out: the call must end. */
 static bool arm(gbx_run *run)
 {
     struct event_base *base = run->engine->base;
@@ -64,7 +64,7 @@ static bool arm(gbx_run *run)
     bool writes = gbx_exchange_output(&run->exchange).len > 0;
     short want = (short)(EV_READ | (writes ? EV_WRITE : 0));
 
-    if (run->phase == GBX_RUN_QUEUED) /* a wake or a tick looks after it */
+    if (run->phase == GBX_RUN_QUEUED) /* a wake or a tick will find it */
         return true;
     if (run->event == NULL)
         run->event = evtimer_new(base, on_channel, run);
@@ -90,7 +90,7 @@ static gbx_run *pop_inbox(gbx_engine *engine)
 
     (void)pthread_mutex_lock(&engine->lock);
     run = gbx_queue_pop(&engine->inbox);
-    /* Else the guard or its thread was first. */
+    /* Otherwise the guard has ended it, or the submitting thread has started it. */
     if (run != NULL && run->phase == GBX_RUN_QUEUED)
         gbx_queue_enter(engine, run);
     (void)pthread_mutex_unlock(&engine->lock);
@@ -107,8 +107,8 @@ static void take_inbox(gbx_engine *engine)
     }
 }
 
-/* Every submitted run that may need attention besides its channel: a worker was
- * assigned, an abort requested, a worker's end reported. */
+/* True if a submitted run must be pumped for another reason than its channel or timer:
+ * a worker, an abort, an answer or the worker's end came, or the queue time is over. */
 static bool needs_attention(const gbx_engine *engine, gbx_run *run, int64_t now)
 {
     if (!run->is_driven)
@@ -139,11 +139,11 @@ static void look_after_runs(gbx_engine *engine)
     } while (run != NULL);
 }
 
-/* A template that has not warmed up serves for this long, or for two calls: an engine for
- * one call then starts no other. */
+/* A cold template is replaced after this time, or after two calls: an engine that is
+ * made for one call then starts no other. */
 #define COLD_NS (INT64_C(100) * GBX_NS_PER_MS)
 
-/* Is a new template due: none serves, or the serving one is used up? */
+/* True if a new template is due: none serves, or the serving one is used up. */
 static bool needs_template(gbx_engine *engine, int64_t now)
 {
     const gbx_options *o = &engine->settings.options;
@@ -152,7 +152,7 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 
     for (const gbx_template *at = engine->templates; at != NULL; at = at->next)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
-    if (engine->runner.execute != NULL) /* calls execute elsewhere */
+    if (engine->runner.execute != NULL) /* an external runner executes calls */
         return false;
     if (gbx_change_is_open(engine, GBX_CHANGE_RENEWAL) && !engine->change.is_started)
         return !is_starting && !engine->is_spawning && !engine->is_closing;
@@ -229,8 +229,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     look_after_all(arg);
 }
 
-/* For what no event announces: queue deadlines, retries, recycling by age, a
- * template that hangs. */
+/* For what no event reports: queue deadlines, retries, recycling by age, hung
+ * templates. */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     gbx_engine *engine = arg;
@@ -281,7 +281,7 @@ static void *supervise(void *arg)
     return NULL;
 }
 
-/* Deadlines to the microsecond; without this flag, to the next millisecond. */
+/* The flag makes timers precise to the microsecond instead of the millisecond. */
 static struct event_base *make_base(void)
 {
     struct event_config *config = event_config_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template - the life of a template: start, end, and whether it hangs. It has parsed
- * datasets but never run code. control.c reads what it sends.
+ * template - starts and ends templates, and kills those that hang. A template parses
+ * datasets and runs preloads, but never a call's code. control.c reads its messages.
  */
 #include "engine/engine.h"
 
@@ -18,7 +18,7 @@
 
 #define DIED_LOADING "the template died while loading: the data does not fit"
 
-/* A process that we cannot hold and kill must not run. */
+/* Fails if pidfds do not work here: we must be able to kill every template. */
 static gbx_status check_pidfds(const gbx_spawned *process, gbx_error *reterr)
 {
     char reason[GBX_CALL_REASON_SIZE];
@@ -51,11 +51,11 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     event_free(t->ended);
     t->ended = NULL;
     gbx_spawned_reap(&t->process);
-    gbx_engine_wake(t->engine); /* it sweeps */
+    gbx_engine_wake(t->engine); /* frees it: gbx_template_sweep() */
 }
 
-/* Kill it; the rest follows when it has ended. Freeing gigabytes of datasets takes a
- * while, and every other call would wait. */
+/* Kill it, and reap it when it has ended. The kernel may need long to free gigabytes of
+ * datasets, and all calls would wait. */
 static void end_later(gbx_template *t)
 {
     if (t->control != NULL)
@@ -76,7 +76,7 @@ static void explain_late(gbx_error *reterr)
                    gbx_timeout_ms(GBX_TIMEOUT_HELLO) / 1000);
 }
 
-/* The template is gone, sent invalid data or is late: its workers are gone with it. */
+/* The template has ended, sent invalid data or is late: end it, and so its workers. */
 static void died(gbx_template *t, bool is_late)
 {
     gbx_engine *engine = t->engine;
@@ -92,8 +92,8 @@ static void died(gbx_template *t, bool is_late)
     else
         (void)gbx_worker_died_early(&t->process, &early);
     error = early;
-    /* Other threads write to the current template's control socket: replace the
-     * current template before the descriptor is closed. */
+    /* Other threads write to the current template's control socket: it must not be
+     * current any more when the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     if (t->state == GBX_TEMPLATE_LOADING || engine->current == t)
@@ -174,8 +174,8 @@ static bool send_preloads(gbx_template *t)
     return true;
 }
 
-/* A replacement template is executed: it then has an address layout of its own, and
- * nobody waits for it. */
+/* Not for a replacement of a serving template: if executed, it has its own address
+ * layout, and no call waits for it. */
 static bool may_fork_from_zygote(const gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
@@ -184,8 +184,8 @@ static bool may_fork_from_zygote(const gbx_engine *engine)
            o->pool_size > 1 && engine->current == NULL;
 }
 
-/* Warming up takes three quarters of a start. The first template of an engine serves
- * without it, so that the first call does not wait, and is soon replaced. A preload
+/* Warming up takes three quarters of a start. The first template of an engine skips it,
+ * so that the first call does not wait, and is soon replaced. Not with preloads, which
  * would have to run twice. */
 static bool may_start_cold(const gbx_engine *engine)
 {
@@ -288,7 +288,7 @@ void gbx_template_end(gbx_template *t)
     free(t);
 }
 
-/* ---- does it hang? -------------------------------------------------------------- */
+/* ---- templates that hang -------------------------------------------------------- */
 
 void gbx_watch_templates(gbx_engine *engine)
 {
@@ -299,7 +299,7 @@ void gbx_watch_templates(gbx_engine *engine)
         int64_t asked_ns = gbx_pool_oldest_fork(engine, t);
         bool loads = t == engine->current && engine->change.kind == GBX_CHANGE_UPDATE;
 
-        /* FORKs are answered after a load. */
+        /* A template that loads answers its FORKs afterwards. */
         if (t->state != GBX_TEMPLATE_DEAD && !loads && asked_ns != 0 &&
             asked_ns < since)
             gbx_pidfd_kill(t->process.pidfd);

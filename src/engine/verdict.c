@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict - the end of a call. gbx_verdict_decide() is pure and decides by signals,
- * clocks, resource usage and the worker's failed step. The worker's claims (a failure's
- * kind, "the kernel refused memory") only choose between codes that are equally harmless
- * if a hijacked worker lies. The second part measures the worker, asks for the verdict,
- * and writes an error text for whoever repairs the code.
+ * verdict - ends a call. gbx_verdict_decide() is pure, and decides by signals, clocks
+ * and resource usage. The worker's claims (a failure's kind, "the kernel refused
+ * memory") only choose between codes that are equally harmless if a hijacked worker
+ * lies. The second part measures the worker, gets the verdict, and writes the error
+ * text for the author of the code.
  */
 #include "engine/engine.h"
 
@@ -53,7 +53,7 @@ static void say_memory(const gbx_evidence *e, gbx_verdict *v)
             "needed more memory than the limit of %llu MiB", limit);
 }
 
-/* A sum exceeded its limit, and this process used most of it. */
+/* Several processes together exceeded a limit, and this one used most of it. */
 static void say_shortage(const gbx_evidence *e, gbx_verdict *v)
 {
     if (e->shortage == GBX_SHORTAGE_GROUP)
@@ -86,10 +86,10 @@ static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
 #define RESERVE_BYTES GBX_MIB(32)
 
 /*
- * The worker was ended by a signal that was not ours. Engines answer a refused
- * allocation with any of these. Without a refusal, growth past a quarter of the limit
- * or past the reserve distinguishes exhaustion of the engine's reservations from a
- * crash.
+ * The worker died of a signal that the host did not send. JavaScript engines react to a
+ * refused allocation with any of those from SIGSEGV to SIGILL. Without a refusal,
+ * growth past a quarter of the limit or past the reserve means that the engine's
+ * reservations are exhausted; otherwise it is a crash.
  */
 static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
 {
@@ -103,7 +103,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
             "the worker asked for a system call outside its table and was killed");
         return;
     case SIGXCPU: say_timeout(e, v); return;
-    case SIGKILL: /* not ours, nor an out-of-memory kill: those are known */
+    case SIGKILL: /* not from us or for lack of memory: those are known */
         if (e->cpu_ms + 50 >= e->limits->cpu_ms)
             say_timeout(e, v);
         else if (was_refused)
@@ -115,8 +115,8 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
                 "the worker was killed by signal 9 (KILL) from outside");
         return;
     case SIGSEGV:
-        /* No allocation was refused: the engine's reserve for shapes is full, which no
-         * limit enlarges (seal/reserve.c). */
+        /* No allocation was refused, so the engine's reserve for shapes is full. Its
+         * size is fixed (seal/reserve.c). */
         if (is_full && !was_refused) {
             say(v, GBX_CODE_MEMORY,
                 "use a Map, or arrays, where names of fields are data",
@@ -140,7 +140,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         sigabbrev_np(sig) != NULL ? sigabbrev_np(sig) : "unknown");
 }
 
-/* It waited for a busy worker, or for one that the host cannot make. */
+/* The call waited for a busy worker, or for one that the host could not make. */
 static void say_no_worker(const gbx_evidence *e, gbx_verdict *v)
 {
     const char *lack = e->lack != NULL ? e->lack : "";
@@ -240,10 +240,10 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
     }
 }
 
-/* ---- measured, judged, described ---------------------------------------------- */
+/* ---- measuring, deciding, describing ------------------------------------------ */
 
-/* Cost: from the report of the worker's end if there is one, else from the live
- * worker. Resident memory is growth since READY: the template's pages are shared. */
+/* Measure the cost: from the report of the worker's end, or else from the live worker.
+ * Memory is the growth since READY, because the template's pages are shared. */
 static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
 {
     gbx_stats *stats = &run->result->stats;
@@ -273,7 +273,7 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
     evidence->cpu_ms = stats->cpu_ms;
 }
 
-/* Another thread may change the text while it is read. */
+/* Copied under the lock: other threads change the text. */
 static const char *copy_lack(gbx_engine *engine, char to[sizeof engine->lack])
 {
     (void)pthread_mutex_lock(&engine->lock);
@@ -300,7 +300,7 @@ static void check_value(gbx_result *r, gbx_verdict *v)
             fault.message);
 }
 
-/* "Name: message" of what was thrown. */
+/* "Name: message" of the thrown error; free() it. */
 static char *thrown_text(const gbx_result *r)
 {
     const char *name = r->thrown_name != NULL ? r->thrown_name : "";
@@ -315,8 +315,8 @@ static char *thrown_text(const gbx_result *r)
     return strdup(*message != 0 ? message : *name != 0 ? name : "unknown error");
 }
 
-/* The text of a place in the code that the worker names, if it is one short line of
- * whole characters; else "". */
+/* Copy the part of the code that the worker refers to, if it is one short line of valid
+ * UTF-8; otherwise "". */
 static void copy_place(const gbx_run *run, gbx_code_place place,
                        char ret[GBX_PLACE_TEXT_SIZE])
 {
@@ -331,7 +331,7 @@ static void copy_place(const gbx_run *run, gbx_code_place place,
     gbx_utf8_copy_line(ret, GBX_PLACE_TEXT_SIZE, code + place.start, len);
 }
 
-/* A hint that names a part of the code; NULL: the place is none, or memory is out. */
+/* A hint that quotes the code; NULL if there is no place to quote, or memory is out. */
 static char *complete_hint(const gbx_run *run)
 {
     const gbx_exchange *x = &run->exchange;
@@ -391,7 +391,7 @@ static const char *hint_of(gbx_run *run)
     return r->own_hint != NULL ? r->own_hint : "";
 }
 
-/* Where it happened and what it means, as the worker found it in the code. */
+/* Set the hint and the position of the error, as the worker reported them. */
 static void locate(gbx_run *run, gbx_verdict *v)
 {
     gbx_result *r = run->result;
@@ -422,8 +422,8 @@ static bool binds_no_object(const gbx_call *call)
              gbx_view_kind(bindings) == '{');
 }
 
-/* INVALID_DATA: the engine does not say why; the checker finds which text fails, and
- * where. */
+/* For INVALID_DATA. The engine gives no reason, so our own parser finds which text
+ * fails and where. */
 static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
 {
     gbx_json_fault fault;
@@ -440,7 +440,7 @@ static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
         say(v, v->code, "pass one JSON value", "the input is not JSON");
 }
 
-/* If a call ran out of time because nobody answered it, its code was not slow. */
+/* A call that timed out while it waited for the host was not slow itself: say so. */
 static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
 {
     const char *name = v->code == GBX_CODE_TIMEOUT ? gbx_hostcall_awaited(run) : NULL;
@@ -453,8 +453,8 @@ static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
         v->hint = "the host did not answer in time; try again, or raise the limit";
 }
 
-/* Formatters made one after the other are what ordinary code most often runs out of memory
- * or time with. The worker was killed, so the host looks. */
+/* Ordinary code runs out of memory or time most often because it makes formatters in a
+ * loop. The worker was killed, so the host looks for them in the code. */
 static void say_formatter(gbx_run *run, gbx_verdict *v)
 {
     char name[GBX_PLACE_TEXT_SIZE];
@@ -476,7 +476,7 @@ static void say_formatter(gbx_run *run, gbx_verdict *v)
     v->hint = run->result->own_hint != NULL ? run->result->own_hint : v->hint;
 }
 
-/* Other texts of a worker were not thrown: the engine only reports a failure. */
+/* False for failures that the worker reports itself: no code threw those. */
 static bool was_thrown(const gbx_run *run)
 {
     return run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
@@ -507,7 +507,7 @@ static void fill(gbx_run *run, gbx_verdict *v)
 
 bool gbx_run_finish(gbx_run *run, gbx_end how)
 {
-    /* Not the start time of a step: the worker may have run since. */
+    /* Not the time at which the step began: the worker may have run since. */
     int64_t now_ns = gbx_clock_now_ns();
     gbx_evidence evidence = {.end = how,
                              .exchange = run->has_exchange ? &run->exchange : NULL,

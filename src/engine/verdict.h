@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict - from the evidence to a code. Pure: every rule about who decides is here,
- * and text from the sandboxed code decides nothing.
+ * verdict - decides a call's code from evidence. Pure; all rules are here. Text from
+ * the sandboxed code decides nothing.
  */
 #ifndef GBX_ENGINE_VERDICT_H
 #define GBX_ENGINE_VERDICT_H
 
 #include "engine/exchange.h"
 
-/* How the host ended the call. */
+/* How the call ended. */
 typedef enum gbx_end {
     GBX_END_SAID,      /* the worker sent its last message */
     GBX_END_BROKEN,    /* the worker broke the protocol */
     GBX_END_DEADLINE,  /* the wall clock ran out */
     GBX_END_CPU,       /* the processor time ran out */
-    GBX_END_ABORT,     /* the caller asked for it */
+    GBX_END_ABORT,     /* the caller aborted it */
     GBX_END_DIED,      /* the worker ended by itself; status says how */
     GBX_END_CLOSED,    /* the worker closed its channel but lived on: killed */
-    GBX_END_LOST,      /* it is gone, its status unknown: its template died */
+    GBX_END_LOST,      /* the worker's end is unknown: its template died, or is late */
     GBX_END_NO_WORKER, /* none was available */
     GBX_END_QUEUE_FULL,
 } gbx_end;
@@ -34,12 +34,12 @@ typedef struct gbx_evidence {
     const gbx_exchange *exchange; /* NULL if there was never a worker */
     const gbx_limits *limits;
     int wait_status;       /* with DIED */
-    uint64_t growth_bytes; /* resident memory over what it was at READY */
+    uint64_t growth_bytes; /* growth of resident memory since READY */
     double cpu_ms;
     uint64_t input_bytes;
     gbx_shortage shortage; /* with DIED, LOST: when the worker or its template ended */
-    uint64_t group_bytes;  /* limit for the engine's processes together */
-    bool is_late;          /* with NO_WORKER: the whole time has passed */
+    uint64_t group_bytes;  /* memory limit for all processes of the engine together */
+    bool is_late;          /* with NO_WORKER: the time limit has passed */
     const char *lack; /* with NO_WORKER: why none could be made; NULL: unknown. With
                          BROKEN and no exchange: what the worker did before READY */
 } gbx_evidence;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zygote - see engine.h. */
+/* zygote - forks templates from a warm process that engines share; see engine.h. */
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
@@ -19,16 +19,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Limits on how often, and how long, its address layout is shared. */
+/* Limits on how often, and how long, a zygote's address layout is shared. */
 #define FORKS_MAX 1000
 #define AGE_NS    (INT64_C(600) * 1000 * GBX_NS_PER_MS)
 
-/* One for each kind of engine that the host makes. */
+/* Maximum number of zygotes: one for each kind of engine. */
 #define ZYGOTES_MAX 4
 
 #define PATH_SIZE 512
 
-/* What a fork of the zygote inherits; a different value needs another zygote. */
+/* The properties that templates inherit; other values need another zygote. */
 typedef struct likeness {
     char worker_path[PATH_SIZE];
     gbx_jit jit;
@@ -40,7 +40,7 @@ typedef struct likeness {
 } likeness;
 
 typedef enum state {
-    IDLE, /* none, and none wanted */
+    IDLE, /* no process, and none wanted */
     WANTED,
     READY,
 } state;
@@ -49,7 +49,7 @@ typedef struct zygote {
     likeness of;
     state state;
     gbx_spawned process;
-    int64_t asked_ns; /* the last time that a template was requested; 0: never */
+    int64_t asked_ns; /* when a template was last requested; 0: never */
     int64_t born_ns;
     uint32_t forks;
     uint32_t failures; /* in a row */
@@ -58,7 +58,7 @@ typedef struct zygote {
 
 /* All zygotes of one process. */
 typedef struct family {
-    pid_t owner; /* a child of fork() has none */
+    pid_t owner; /* its process; a child of fork() makes its own family */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool has_keeper;
@@ -81,8 +81,8 @@ static family *make_family(void)
     return f;
 }
 
-/* The family of this process. One made by its parent is left alone: its lock may be
- * held for ever. */
+/* The family of this process; NULL if memory is out. One that was inherited by fork()
+ * is ignored: its lock may be held for ever. */
 static family *mine(void)
 {
     family *old = atomic_load(&zygotes_of_process);
@@ -114,9 +114,9 @@ static void look(const gbx_spawn_options *o, likeness *ret)
         (void)getrlimit((__rlimit_resource_t)i, &ret->limits[i]);
 }
 
-/* ---- the conversation ------------------------------------------------------------- */
+/* ---- requests and answers -------------------------------------------------------- */
 
-/* Receive one datagram in time, and the descriptor that may come with it. */
+/* Receive one datagram in time, and the descriptor that it may carry. */
 static bool receive(int control, gbx_timeout patience, gbx_zygote_answer *ret,
                     int *ret_fd)
 {
@@ -142,7 +142,7 @@ static bool request(int control, const gbx_spawn_options *o, const int fds[3])
                        MSG_DONTWAIT) == (ssize_t)sizeof text;
 }
 
-/* ---- its life; the lock is held -------------------------------------------------------- */
+/* ---- state of a zygote; the lock is held ----------------------------------------- */
 
 static void end(zygote *z)
 {
@@ -170,8 +170,8 @@ static bool wait_changed(family *f, int64_t until_ns)
            ETIMEDOUT;
 }
 
-/* The place of this kind, or else of the kind that was unused for longest. NULL: all
- * are being started. */
+/* The place of this kind; if it has none, that of the kind that was unused for longest,
+ * whose zygote ends. NULL: all are being started. */
 static zygote *place_of(family *f, const likeness *of)
 {
     zygote *oldest = NULL;
@@ -191,7 +191,7 @@ static zygote *place_of(family *f, const likeness *of)
     return oldest;
 }
 
-/* ---- the thread whose children all templates are ---------------------------------- */
+/* ---- the keeper thread, the parent of zygotes and their templates ---------------- */
 
 static bool start(const likeness *of, gbx_spawned *ret)
 {
@@ -209,14 +209,13 @@ static bool start(const likeness *of, gbx_spawned *ret)
 
     gbx_fd_close(&fd);
     if (is_ready)
-        ret->is_settled = true; /* templates are in its group until they leave it */
+        ret->is_settled = true; /* templates are in its group at first: kill only it */
     else
         gbx_spawned_close(ret);
     return is_ready;
 }
 
-/* The lock is held, but released while the process starts: its place is reserved
- * meanwhile. */
+/* The lock is released while the process starts; state WANTED reserves its place. */
 static void start_wanted(family *f, zygote *z)
 {
     gbx_spawned process = GBX_SPAWNED_INIT;
@@ -280,7 +279,7 @@ static void *keep(void *arg)
     return NULL;
 }
 
-/* ---- requests for a template; the lock is held ------------------------------------- */
+/* ---- requests for a template; the lock is held ----------------------------------- */
 
 static bool has_keeper(family *f)
 {
@@ -294,7 +293,7 @@ static bool has_keeper(family *f)
     return f->has_keeper;
 }
 
-/* A single engine would pay for it without gain. */
+/* False for the first request: for a single engine, a zygote costs without gain. */
 static bool is_in_demand(const zygote *z, int64_t now)
 {
     return z->asked_ns != 0 &&
@@ -307,7 +306,7 @@ static bool is_worn(const zygote *z)
     return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
 }
 
-/* Any failure ends the zygote. */
+/* Fork a template; any failure ends the zygote. */
 static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
 {
     int fds[3] = {-1, -1, o->cgroup};
@@ -359,7 +358,7 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
         z->asked_ns = now;
     while (z != NULL && z->state == WANTED && wait_changed(f, until))
         continue;
-    /* Another may have taken its place meanwhile. */
+    /* A zygote of another kind may have taken its place meanwhile. */
     if (z != NULL && z->state == READY && memcmp(&z->of, &of, sizeof of) == 0)
         ok = fork_from(z, options, ret);
     (void)pthread_mutex_unlock(&f->lock);

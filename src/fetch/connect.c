@@ -16,14 +16,14 @@
 
 /* ---- libcurl's options ------------------------------------------------------- */
 
-/* Each option that takes something away has its reason next to it; defaults that are
- * right today are set all the same. */
+/* Options that disable something have the reason next to them. Options whose default is
+ * right today are set anyway. */
 
-/* Set one option of a handle; false if memory is out. */
+/* Set one option of a handle; false if out of memory. */
 #define SET(lib, curl, option, value) \
     ((lib)->curl_easy_setopt(curl, option, value) == CURLE_OK)
 
-/* libcurl is about to resolve a name by itself: never. */
+/* Called before libcurl resolves a name by itself: always refuses. */
 static int refuse_to_resolve(void *state, void *reserved, void *user)
 {
     (void)state;
@@ -147,7 +147,7 @@ static bool set_headers(gbx_easy *easy, const gbx_fields *headers)
     for (size_t i = 0; i < headers->count; i++)
         if (!add_header(easy, &headers->items[i]))
             return false;
-    /* libcurl would invent these. */
+    /* Suppress the two headers that libcurl would add by itself. */
     if (gbx_fields_get(headers, "content-type") == NULL &&
         !append(lib, &easy->headers, "Content-Type:"))
         return false;
@@ -289,10 +289,10 @@ const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
 
 /* ---- the transfer ------------------------------------------------------------ */
 
-/* Callbacks only record why they stop a transfer; if none did, libcurl's own result code
- * is translated. */
+/* Callbacks only record why they stop a transfer; if none did, libcurl's own result
+ * code is translated. */
 
-/* A response must bring at least so many bytes in every window of stall_ms. */
+/* A response must deliver at least this many bytes in each window of stall_ms. */
 #define PROGRESS_MIN 512
 
 /* Compressed bytes may be slightly more than their contents, never much more. */
@@ -335,7 +335,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     return CURL_SOCKET_BAD;
 }
 
-/* Headers and body so far. */
+/* Bytes of headers and body received so far. */
 static size_t seen(const gbx_transfer *t)
 {
     return t->head.bytes + (size_t)t->raw;
@@ -358,7 +358,7 @@ static void on_stall(evutil_socket_t fd, short what, void *user)
     stop(t, CURLE_OPERATION_TIMEDOUT);
 }
 
-/* A slow start is fine, since an answer may take work; after that it must progress. */
+/* A server may be slow to begin its response; after that it must make progress. */
 static void watch_progress(gbx_transfer *t)
 {
     struct timeval window = gbx_clock_timeval(t->hop.stall_ms);
@@ -367,7 +367,7 @@ static void watch_progress(gbx_transfer *t)
         (void)event_add(t->stall, &window);
 }
 
-/* The head is complete: is its body wanted, and can it fit? */
+/* The head is complete: false if its body is not wanted or cannot fit. */
 static bool judge_head(gbx_transfer *t)
 {
     const gbx_response *response = t->hop.response;
@@ -405,7 +405,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     return size * count;
 }
 
-/* Bytes that decompress to nothing do not reach on_body(). */
+/* Limits raw bytes too: those that decompress to nothing do not reach on_body(). */
 static int on_progress(void *user, curl_off_t total, curl_off_t now,
                        curl_off_t up_total, curl_off_t up_now)
 {

@@ -94,7 +94,7 @@ static void free_flight(gbx_fetch *fetch)
     free(fetch);
 }
 
-/* Report to the observer, give the answer (NULL: it is not wanted), and free. */
+/* Report to the observer, give the answer (NULL: cancelled), and free. */
 static void end(gbx_fetch *fetch, const gbx_msg_answer *answer)
 {
     LIST_REMOVE(fetch, link);
@@ -304,7 +304,7 @@ static bool begin_hop(gbx_fetch *fetch)
     return resolve(fetch);
 }
 
-/* The loop's callbacks: the next hop or the end; the deadline. */
+/* Callbacks of the event loop: the next hop or the end, and the deadline. */
 static void flight_step(int fd, short what, void *user)
 {
     gbx_fetch *fetch = user;
@@ -331,7 +331,7 @@ static void flight_late(int fd, short what, void *user)
 
 #define STALL_MS_DEFAULT 10000u
 
-/* Of all calls. */
+/* Maximum number of open connections, for all calls together. */
 #define CONNECTIONS_MAX 256L
 
 static void take_defaults(gbx_fetcher_options *options)

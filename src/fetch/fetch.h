@@ -25,14 +25,14 @@ struct event_base;
 typedef struct gbx_fetcher gbx_fetcher; /* one per engine */
 typedef struct gbx_fetch gbx_fetch;     /* one request in flight */
 
-/* What one request did, only for the host: addresses, and why it was refused. Text is
- * never NULL, and hostile except for code. Borrowed until the observer returns. */
+/* The report of one request, for the host only: it names addresses. Strings are never
+ * NULL; all but code are untrusted. Borrowed until the observer returns. */
 typedef struct gbx_fetch_report {
     const char *method;  /* "" if the request could not be read */
     const char *url;     /* of the last hop; "" if it is invalid */
     const char *address; /* the last peer, or the address that was refused; or "" */
     uint16_t status;     /* 0: no response */
-    uint32_t hops;       /* requests that were sent or were about to be */
+    uint32_t hops;       /* requests sent or about to be sent */
     uint64_t bytes_out;  /* of bodies sent */
     uint64_t bytes_in;   /* of the last body, decompressed */
     double wall_ms;
@@ -52,8 +52,8 @@ typedef struct gbx_fetcher_options {
     gbx_engine *engine;           /* passed to the transport, not used here */
     gbx_fetch_observer on_report; /* may be NULL */
     void *report_user;
-    uint32_t stall_ms;      /* a response without progress for so long fails; 0: 10 s */
-    const char *hosts_path; /* NULL: /etc/hosts; borrowed like base */
+    uint32_t stall_ms;       /* limit for a response without progress; 0: 10 s */
+    const char *hosts_path;  /* NULL: /etc/hosts; borrowed like base */
     const char *resolv_path; /* NULL: /etc/resolv.conf; borrowed like base */
 } gbx_fetcher_options;
 
@@ -62,30 +62,30 @@ gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret
 
 /*
  * Drops requests in flight. Must not be called from a callback of the fetcher. libevent
- * defers its reports on cancelled queries to the name servers: run the loop once more
- * (EVLOOP_NONBLOCK) before freeing it, or a little memory leaks.
+ * reports cancelled DNS queries later: run the loop once more (EVLOOP_NONBLOCK) before
+ * freeing the base, or a little memory leaks.
  */
 void gbx_fetcher_free(gbx_fetcher *fetcher);
 
-/* The answer is borrowed until done returns; its id is 0. done may start and drop others. */
+/* answer is borrowed until done returns; its id is 0. done may start or drop others. */
 typedef void (*gbx_fetch_done)(void *user, const gbx_msg_answer *answer);
 
 /*
  * args is the JSON of a HOSTCALL "fetch": [{"url", "method", "headers": [[n, v], ...],
- * "redirect"}]; body its bytes. Both are copied; policy is borrowed until the request
+ * "redirect"}]; body is its body. Both are copied; policy is borrowed until the request
  * has ended. done is called once, never from within this function, with {"status",
  * "statusText", "url", "headers", "redirected"} and the decompressed body, or with an
- * error. NULL: memory is out.
+ * error. NULL: out of memory.
  */
 gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
                            gbx_span args, gbx_span body, gbx_fetch_done done,
                            void *user);
 
-/* The answer is not wanted any more: done will not be called. */
+/* Cancel the request: done will not be called. */
 void gbx_fetch_drop(gbx_fetch *fetch);
 
-/* May be called from any thread. GBX_E_CLOSED: the request does not wait for it; it was
- * answered already, cancelled, or timed out. */
+/* May be called from any thread. GBX_E_CLOSED: the request was already answered, was
+ * cancelled, or timed out. */
 gbx_status gbx_fetcher_answer(gbx_fetcher *fetcher, gbx_transport_token token,
                               const gbx_transport_response *response, gbx_error *reterr)
     GBX_MUST_USE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/fetch share. */
+/* internal - types and functions that only the files of src/fetch share. */
 #ifndef GBX_FETCH_INTERNAL_H
 #define GBX_FETCH_INTERNAL_H
 
@@ -20,9 +20,9 @@
 /*
  * Why a request was refused or failed: for the code, and for the host.
  *
- * The message is for the sandboxed code and the model that wrote it: how to repair the
- * request, never where a name leads inside the host's network. The detail is only for
- * the host's log.
+ * The message goes to the sandboxed code and the model that wrote it. It says how to
+ * repair the request, never where a name leads inside the host's network. The detail
+ * goes only to the host's log.
  */
 
 /* The code sees the names as error.code: append only. XX(name, code, name of the
@@ -96,7 +96,7 @@ gbx_quoted gbx_fault_quote(const void *text, size_t len);
 
 typedef struct gbx_field {
     char *name;
-    char *value;    /* ends in NUL, which it does not contain */
+    char *value;    /* NUL-terminated, without another NUL */
     bool is_secret; /* holds a secret: goes only to the origin it was filled in for */
 } gbx_field;
 
@@ -110,16 +110,16 @@ typedef enum gbx_field_fault {
     GBX_FIELD_FINE = 0,
     GBX_FIELD_BAD_NAME,  /* not a token */
     GBX_FIELD_BAD_VALUE, /* a control character */
-    GBX_FIELD_TOO_MANY,  /* more than the ceilings */
+    GBX_FIELD_TOO_MANY,  /* over a ceiling */
     GBX_FIELD_NO_MEMORY,
 } gbx_field_fault;
 
-/* Both are copied; white space around value is dropped, as the standards require. */
+/* Both are copied, without white space around value, as the standards require. */
 gbx_field_fault gbx_fields_add(gbx_fields *fields, const char *name, size_t name_len,
                                const char *value, size_t value_len, size_t max_count,
                                size_t max_bytes);
 
-/* The first value of that name in any case, or NULL. */
+/* The first value of that name, which is compared without case, or NULL. */
 const char *gbx_fields_get(const gbx_fields *fields, const char *name);
 
 /* Remove every field of that name. */
@@ -130,7 +130,7 @@ void gbx_fields_remove_secret(gbx_fields *fields);
 
 void gbx_fields_cleanup(gbx_fields *fields);
 
-/* Is text an HTTP token, as names of methods and headers must be? */
+/* True if text is an HTTP token, as method and header names must be. */
 bool gbx_is_token(const char *text, size_t len);
 
 /* ---- response.c ---------------------------------------------------------- */
@@ -169,7 +169,7 @@ typedef struct gbx_head {
     gbx_head_state state;
     size_t bytes;
     unsigned interim_count;
-    unsigned encodings; /* of the body, without identity */
+    unsigned encodings; /* of the body, not counting identity */
     bool is_chunked;
     bool has_length;
     uint64_t length; /* with has_length */
@@ -189,7 +189,7 @@ bool gbx_head_line(gbx_head *head, const char *line, size_t len);
 bool gbx_response_append(gbx_response *response, const void *data, size_t len,
                          gbx_fault *fault);
 
-/* The fault of such a body. */
+/* Sets the fault of a body that exceeds the limit. */
 bool gbx_response_too_large(const gbx_response *response, gbx_fault *fault);
 
 /* Add one header, from any transport. */
@@ -243,10 +243,10 @@ const char *gbx_ip_refusal(const gbx_ip *address, const gbx_reach *reach);
 /* ---- url.c --------------------------------------------------------------- */
 
 /*
- * Does the policy list this destination, and this method?
+ * Check a destination and a method against the policy's lists.
  *
- * Anything that is not listed is refused. The message has the list: it is for whoever
- * must repair the code, and contains nothing but what the policy says.
+ * Anything that is not listed is refused. The message quotes the list, so that the code
+ * can be repaired, and contains nothing but what the policy says.
  */
 
 /* *ret_reach borrows from policy: the addresses that the matching entries allow. */
@@ -292,7 +292,7 @@ bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *poli
 
 void gbx_request_cleanup(gbx_fetch_request *request);
 
-/* The headers of one hop as sent, with the secrets that its site may have. */
+/* The headers of one hop as sent, with the secrets that its site may receive. */
 
 /* *to is emptied first. A field of from that names a secret is marked is_secret. */
 bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *from,
@@ -312,16 +312,16 @@ typedef enum gbx_redirect {
 } gbx_redirect;
 
 /*
- * response's head answered request at url, after so many redirects before. With
- * GBX_REDIRECT_TO request is changed to what the next hop sends: across origins it has
- * lost its credentials.
+ * response answers request at url; redirects is the number followed before. With
+ * GBX_REDIRECT_TO, request is changed to what the next hop sends: across origins it
+ * loses its credentials.
  */
 gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
                                const gbx_response *response, uint32_t redirects,
                                uint32_t max_redirects, gbx_url *ret_next,
                                gbx_fault *fault);
 
-/* Will gbx_redirect_next() act on this head? Then its body is not awaited. */
+/* True if gbx_redirect_next() acts on this head; its body is then not awaited. */
 bool gbx_redirect_ends_body(const gbx_fetch_request *request,
                             const gbx_response *response);
 
@@ -341,7 +341,7 @@ struct event_base;
 typedef struct gbx_resolver gbx_resolver;
 typedef struct gbx_query gbx_query;
 
-/* Paths are borrowed. NULL: memory is out. */
+/* Paths are borrowed. NULL: out of memory. */
 gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
                                const char *resolv_path);
 
@@ -354,7 +354,7 @@ typedef void (*gbx_resolved_fn)(void *user, const gbx_ip *addresses, size_t coun
                                 const char *problem);
 
 /* done is called once, never from within this function; servers is borrowed until this
- * returns. NULL: memory is out. */
+ * returns. NULL: out of memory. */
 gbx_query *gbx_resolve(gbx_resolver *resolver, const char *name, char *const *servers,
                        size_t server_count, gbx_resolved_fn done, void *user);
 
@@ -369,8 +369,7 @@ void gbx_query_drop(gbx_query *query);
  * libcurl gets the addresses to connect to and cannot look elsewhere: it resolves
  * nothing, uses no proxy, follows no redirect, keeps no connection, cookie or session.
  * When libcurl asks for a socket its address is checked again, against the tables and
- * against the addresses given here: this second layer would suffice alone, as the first
- * would.
+ * against the addresses given here. Either layer would suffice alone.
  */
 
 /* Everything is borrowed until the transfer is freed, except addresses and reach, which
@@ -388,7 +387,7 @@ typedef struct gbx_hop {
     gbx_fault *fault;       /* filled on failure */
 } gbx_hop;
 
-/* libcurl, set up for one hop, with everything off that is not needed. */
+/* libcurl, set up for one hop, with everything turned off that is not needed. */
 
 typedef struct gbx_easy {
     const gbx_libcurl *lib; /* borrowed */
@@ -399,20 +398,20 @@ typedef struct gbx_easy {
     char error[CURL_ERROR_SIZE]; /* libcurl's message, for the host's log */
 } gbx_easy;
 
-/* False: memory is out; clean it up in either case. It must not move afterwards. */
+/* False: out of memory; clean it up in either case. It must not move afterwards. */
 bool gbx_easy_init(gbx_easy *easy, const gbx_hop *hop);
 
 void gbx_easy_cleanup(gbx_easy *easy);
 
 /*
- * The last check before the kernel: may a socket be opened to this very address?
+ * The last check before the kernel: whether a socket may be opened to this address.
  *
  * It checks the address that libcurl is about to connect to: it must be allowed, be
  * among the checked ones, and have the URL's port. Pure.
  */
 
-/* NULL if it may. Else why not, for the host's log; text, of GBX_IP_TEXT_MAX bytes, is
- * the address in either case, or "". */
+/* NULL if it may, else the reason, for the host's log. text (GBX_IP_TEXT_MAX bytes)
+ * receives the address in both cases; "" if it is not an IP address. */
 const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
                                size_t len, char *text);
 
@@ -422,7 +421,7 @@ typedef struct gbx_transfer gbx_transfer;
 typedef void (*gbx_transfer_done)(void *user, bool succeeded);
 
 /* done is called once, never from within this function, and may free the transfer. NULL
- * with a fault: memory is out. */
+ * with a fault: out of memory. */
 gbx_transfer *gbx_transfer_start(gbx_multi *multi, struct event_base *base,
                                  const gbx_hop *hop, gbx_transfer_done done,
                                  void *user);
@@ -447,11 +446,11 @@ struct event_base;
 
 typedef struct gbx_transport gbx_transport;
 
-/* NULL: memory or descriptors are out. */
+/* NULL: out of memory or descriptors. */
 gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
                                  void *user, gbx_engine *engine);
 
-/* Waiting requests get no report. No other thread may be inside
+/* done is not called for waiting requests. No other thread may be inside
  * gbx_transport_give(). */
 void gbx_transport_free(gbx_transport *transport);
 
@@ -460,7 +459,7 @@ void gbx_transport_free(gbx_transport *transport);
 typedef void (*gbx_transport_done)(void *user, gbx_response *response,
                                    const gbx_fault *fault);
 
-/* Returns the request's token, or 0: memory is out. */
+/* Returns the request's token, or 0: out of memory. */
 gbx_transport_token gbx_transport_ask(gbx_transport *transport,
                                       const gbx_transport_request *request,
                                       gbx_transport_done done, void *user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ip_ranges - classifies addresses by tables: the first line that matches decides. IPv4 is
+ * ip_ranges - classifies addresses by tables: the first matching line decides. IPv4 is
  * public unless a line says otherwise; IPv6 is public only inside 2000::/3.
  *
  * Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6, and the
@@ -117,7 +117,7 @@ bool gbx_ip_parse(const char *text, gbx_ip *ret)
         if (inet_pton(AF_INET6, text, address.bytes) != 1)
             return false;
     } else if (inet_pton(AF_INET, text, address.bytes + 12) != 1) {
-        return false; /* also leading zeros, which some read as octal */
+        return false; /* or leading zeros, which some parsers read as octal */
     }
     *ret = address;
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcurl - the library, loaded by name. */
+/* libcurl - loads the library with dlopen(). */
 #include "fetch/libcurl.h"
 
 #include "base/cleanup.h"
@@ -13,11 +13,11 @@
 /* The same interface, with OpenSSL and with GnuTLS. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
-/* The first with CURLOPT_PROTOCOLS_STR, without which any scheme might work. */
+/* The first version with CURLOPT_PROTOCOLS_STR: without it any scheme might work. */
 #define OLDEST      0x075500u
 #define OLDEST_TEXT "7.85"
 
-/* Sanitizers do not allow a library a search order of its own. */
+/* Sanitizers do not support RTLD_DEEPBIND. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define ORDER 0
 #elif defined(__has_feature)
@@ -30,8 +30,8 @@ static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 #    define ORDER RTLD_DEEPBIND
 #endif
 
-/* It is never unloaded: its libraries register callbacks for the end of the program,
- * and its threads may still look up names. */
+/* The library is never unloaded: its dependencies register exit handlers, and its
+ * threads may still be resolving names. */
 static void *open_library(void)
 {
     void *library = NULL;
@@ -65,7 +65,7 @@ static bool is_readable_beside(const char *file, char path[PATH_MAX])
            access(path, R_OK) == 0;
 }
 
-/* Those of a bundle lie beside the loader, which has been executed, and beside the addon. */
+/* A bundle has its certificates beside the loader, which was executed, or the addon. */
 static void find_certificates(const char *of_system, char path[PATH_MAX])
 {
     char exe[PATH_MAX] = "";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcurl - the HTTP client, loaded when a fetcher is made.
+ * libcurl - the HTTP client library, loaded on demand.
  *
- * A host whose code fetches nothing does not load it or the thirty libraries that it
- * brings, which costs 4 ms at program start. Its libraries take precedence over the
- * program's: if a program exports functions of another OpenSSL (as Node does), libcurl
- * does not call those.
+ * A host that needs no HTTP client loads neither libcurl nor its thirty dependencies,
+ * which saves 4 ms at program start. Their symbols take precedence over the program's:
+ * if a program exports functions of another OpenSSL (as Node does), libcurl does not
+ * call those.
  */
 #ifndef GBX_FETCH_LIBCURL_H
 #define GBX_FETCH_LIBCURL_H
@@ -19,7 +19,7 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
-/* Every function of it that we use. */
+/* All functions of libcurl that are used. */
 #define GBX_LIBCURL_MAP(XX)      \
     XX(curl_easy_cleanup)        \
     XX(curl_easy_escape)         \
@@ -59,14 +59,14 @@ typedef struct gbx_libcurl {
     GBX_LIBCURL_MAP(XX)
 #undef XX
     const char *encodings;       /* for Accept-Encoding; no others are accepted */
-    char certificates[PATH_MAX]; /* of a bundle, where the system has none; or "" */
+    char certificates[PATH_MAX]; /* the bundle's file, if the system has none; or "" */
 } gbx_libcurl;
 
-/* Load and start it; gbx_libcurl_unload() for each that succeeded. */
+/* Load and initialise libcurl; each success needs one gbx_libcurl_unload(). */
 gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr) GBX_MUST_USE;
 void gbx_libcurl_unload(const gbx_libcurl *lib);
 
-/* Free a list of headers; there may be secrets in them. */
+/* Wipe and free a list of headers, which may contain secrets. */
 void gbx_libcurl_wipe(const gbx_libcurl *lib, struct curl_slist *list);
 
 /*
@@ -77,15 +77,15 @@ struct event_base;
 
 typedef struct gbx_multi gbx_multi;
 
-/* lib is borrowed. When connections_max of them are in use, requests wait for one,
- * within their own deadlines; 0: the caller limits them. NULL: memory is out. */
+/* lib is borrowed. While connections_max connections are in use, requests wait for one,
+ * within their own deadlines; 0: the caller limits them. NULL: out of memory. */
 gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
                          long connections_max);
 
 /* All transfers must have ended. */
 void gbx_multi_free(gbx_multi *multi);
 
-/* Called when a transfer has ended, outside of libcurl: any function may be called. */
+/* Called after a transfer, outside of libcurl: it may call any function. */
 typedef void (*gbx_multi_done)(void *user, CURLcode result);
 
 typedef struct gbx_multi_entry {
@@ -94,11 +94,11 @@ typedef struct gbx_multi_entry {
 } gbx_multi_entry;
 
 /* Both are borrowed until easy is removed or done was called; the multi uses the
- * handle's CURLOPT_PRIVATE. False: memory is out. */
+ * handle's CURLOPT_PRIVATE. False: out of memory. */
 bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry);
 
-/* Run the transfers without the loop, which must not run any more, until none is left
- * or ms have passed. Blocks. Their ends are not reported. */
+/* Run the transfers until all have ended or ms have passed. Blocks; the loop must not
+ * run again. done is not called. */
 void gbx_multi_drain(gbx_multi *multi, uint32_t ms);
 
 /* Must not be called from a libcurl callback. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* multi - transfers on the loop: libcurl chooses sockets and timeouts, libevent waits for
- * them. libcurl is never called from one of its own callbacks. */
+/* multi - transfers on the event loop: libcurl chooses sockets and timeouts, libevent
+ * waits for them. libcurl is never called from one of its own callbacks. */
 #include "fetch/fetch.h"
 
 #include "base/clock.h"

@@ -44,7 +44,7 @@ static bool refuse_shape(gbx_fault *fault, const char *what)
     return gbx_fault_set(fault, GBX_FAULT_REQUEST, "fetch: %s", what);
 }
 
-/* The braces may have been escaped on the way here. */
+/* The braces of a placeholder may be percent-encoded. */
 static bool holds_placeholder(const char *text, size_t len)
 {
     static const char *const escaped[] = {"%7B%7Bsecret", "%7b%7bsecret"};
@@ -56,7 +56,7 @@ static bool holds_placeholder(const char *text, size_t len)
     return gbx_secrets_are_in(span);
 }
 
-/* The characters of a JSON string, without NUL; *ret is owned. */
+/* Read a JSON string that has no NUL; the caller owns *ret. */
 static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
                       gbx_fault *fault, const char *what)
 {
@@ -89,7 +89,7 @@ static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
     return true;
 }
 
-/* The fetch standard corrects the case of these, and of no others. */
+/* The fetch standard normalises the case of these methods only. */
 static void normalise(char *method)
 {
     static const char *const names[] = {"DELETE",  "GET",  "HEAD",
@@ -143,7 +143,7 @@ static bool to_bytes(char *text, size_t *len)
     return true;
 }
 
-/* Only the transport, a browser or a proxy may set it. */
+/* True if only the transport, a browser or a proxy may set it. */
 static bool is_forbidden_header(const char *name)
 {
     if (evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
@@ -218,7 +218,7 @@ static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
         !gbx_view_next(pair, &cursor, &key, &items[1]) ||
         gbx_view_next(pair, &cursor, &key, &more))
         return refuse_shape(fault, shape);
-    /* A character of a value has two bytes here at most. */
+    /* Each character of a value takes at most two bytes here. */
     if (!read_text(items[0], GBX_REQUEST_HEADER_BYTES_MAX, &name, &name_len, fault,
                    shape) ||
         !read_text(items[1], (size_t)2 * GBX_REQUEST_HEADER_BYTES_MAX, &value,
@@ -312,7 +312,7 @@ void gbx_request_cleanup(gbx_fetch_request *request)
 
 /* ---- secrets ----------------------------------------------------------------- */
 
-/* The code's headers, with a value in place of each reference. */
+/* Maximum bytes of the code's headers with their secrets filled in. */
 #define FILLED_MAX (GBX_REQUEST_HEADER_BYTES_MAX + GBX_SECRETS_BYTES_MAX)
 
 static bool add(gbx_fields *to, const gbx_field *from, gbx_span value, gbx_fault *fault)

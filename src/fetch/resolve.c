@@ -2,8 +2,8 @@
 /*
  * resolve - the addresses of a name: from the file of hosts, or from name servers.
  *
- * A query outlives its drop: libevent answers even cancelled queries, in a later turn of
- * the loop; the last answer frees the query.
+ * libevent answers even cancelled queries, in a later turn of the loop. So a dropped
+ * query lives until its last answer, which frees it.
  */
 #include "fetch/internal.h"
 
@@ -26,7 +26,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* Does the rest of a line, after its address, contain the name? */
+/* True if the rest of a line, after its address, contains the name. */
 static bool names(char *state, const char *name)
 {
     char *word;
@@ -37,8 +37,8 @@ static bool names(char *state, const char *name)
     return false;
 }
 
-/* Find at most max addresses of a name (in lower case); returns their number. The file is
- * small, so it is read each time. */
+/* Find at most max addresses of a name (in lower case); returns their number. The file
+ * is small, so it is read each time. */
 static size_t find_in_hosts(const char *path, const char *name, gbx_ip *ret, size_t max)
 {
     FILE *file = fopen(path, "re");
@@ -69,21 +69,21 @@ struct gbx_resolver {
     const char *hosts_path;
     const char *resolv_path;
     /* All policies of an engine have the same servers. */
-    char *servers; /* one a line; "" is the system's */
+    char *servers; /* one a line; "": the system's */
     struct evdns_base *dns;
-    struct timespec changed; /* of resolv.conf as it was read, for the system's */
+    struct timespec changed; /* of resolv.conf when it was last read */
     ino_t inode;
 };
 
-/* Without this libevent writes to the program's standard error. */
+/* Without this, libevent writes to the program's standard error. */
 static void say_nothing(int is_warning, const char *message)
 {
     (void)is_warning;
     (void)message;
 }
 
-/* Three queries of three seconds. The letters' case in the query is random and must
- * come back: it makes an answer harder to guess. */
+/* Three attempts of three seconds. The letters of a query have random case, which the
+ * answer must repeat: this makes an answer harder to forge. */
 static const struct {
     const char *name;
     const char *value;
@@ -102,8 +102,8 @@ static struct evdns_base *new_dns(struct event_base *base)
     return dns;
 }
 
-/* Read resolv.conf if it has changed, since networks change. Search domains are not
- * used: a name means itself. */
+/* Read resolv.conf again if it has changed, since networks change. Search domains are
+ * not used: every name is absolute. */
 static void follow_system(gbx_resolver *resolver)
 {
     struct stat st;
@@ -131,8 +131,8 @@ static void forget_servers(gbx_resolver *resolver)
     resolver->inode = 0;
 }
 
-/* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no servers,
- * or memory is out. */
+/* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no
+ * servers, or out of memory. */
 static struct evdns_base *nameservers_get(gbx_resolver *resolver, char *const *servers,
                                           size_t count)
 {
@@ -160,7 +160,7 @@ static struct evdns_base *nameservers_get(gbx_resolver *resolver, char *const *s
 
 /* ---- queries ----------------------------------------------------------------- */
 
-/* Once one family has addresses, wait so long for the other. */
+/* Once one family has addresses, wait this long for the other. */
 static const struct timeval grace = {.tv_sec = 1};
 
 struct gbx_query {
@@ -168,7 +168,7 @@ struct gbx_query {
     void *user;
     struct event *timer;            /* reports the addresses known so far */
     struct evdns_request *asked[2]; /* IPv4, IPv6; NULL: answered, or not sent */
-    unsigned pending;               /* answers that libevent still owes */
+    unsigned pending;               /* answers still due from libevent */
     const char *problem;
     gbx_ip addresses[GBX_ADDRESSES_MAX];
     size_t v4_count; /* the first ones are IPv4 */

@@ -57,7 +57,7 @@ static bool read_status(gbx_head *head, const char *line, size_t len)
     return true;
 }
 
-/* Exactly one of the requested encodings: each further one is another bomb. */
+/* At most one of the requested encodings: each further one makes a bomb larger. */
 static bool check_encoding(gbx_head *head, const char *value)
 {
     const char *known = head->encodings_taken;
@@ -218,7 +218,7 @@ bool gbx_response_add_header(gbx_response *response, const char *name, size_t na
     return gbx_fault_no_memory(fault);
 }
 
-/* Bytes as the characters U+0000 to U+00FF, which is how the standard decodes headers. */
+/* Bytes become the characters U+0000 to U+00FF: the standard decodes headers so. */
 static void write_bytes(gbx_buf *to, const char *bytes)
 {
     gbx_buf text = {.ceiling = strlen(bytes) * 2, .is_secret = true};
@@ -233,7 +233,7 @@ static void write_bytes(gbx_buf *to, const char *bytes)
     gbx_buf_cleanup(&text);
 }
 
-/* Names in lower case, as the standard hands them out. */
+/* Names in lower case, as the standard returns them. */
 static void write_name(gbx_buf *to, const char *name)
 {
     (void)gbx_buf_puts(to, "\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transport - the lock guards only the list of waiting requests; it is never held while
- * bytes are copied or the embedder is called.
+ * transport - the requests that the embedder's transport answers. The lock guards only
+ * their list; it is never held while bytes are copied or the embedder is called.
  */
 #include "fetch/internal.h"
 
@@ -20,7 +20,7 @@ typedef struct waiting {
     size_t max_bytes;
     gbx_transport_done done;
     void *user;
-    bool is_answered; /* by what follows */
+    bool is_answered; /* the two fields below are set */
     gbx_response response;
     gbx_fault fault;
     LIST_ENTRY(waiting) link;
@@ -82,8 +82,8 @@ static void on_wake(evutil_socket_t fd, short what, void *user)
     }
 }
 
-/* The embedder passes the bytes, but their source may be anybody: the same rules
- * apply. */
+/* The embedder passes the bytes, but their source is untrusted: the same rules apply
+ * as for a server. */
 static void copy_response(const gbx_transport_response *from, size_t max_bytes,
                           gbx_response *ret, gbx_fault *fault)
 {
@@ -109,7 +109,7 @@ static void copy_response(const gbx_transport_response *from, size_t max_bytes,
         (void)gbx_response_append(ret, from->body, from->body_len, fault);
 }
 
-/* False: no request waits for this token, or it has its answer already. */
+/* False: no request waits for this token, or it is already answered. */
 static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
                        size_t *ret_max_bytes)
 {

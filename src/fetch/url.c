@@ -40,7 +40,7 @@ static bool check_characters(const char *text, size_t len, gbx_fault *fault)
     return true;
 }
 
-/* Read host and port by the rules of a policy's sites, but without a dot at the end. */
+/* Read host and port by the rules for a policy's sites, but refuse a trailing dot. */
 static bool read_authority(const char *authority, size_t len, gbx_url *ret,
                            gbx_fault *fault)
 {
@@ -96,7 +96,7 @@ static bool part_is(const gbx_libcurl *lib, CURLU *handle, CURLUPart part,
     return same;
 }
 
-/* Will libcurl connect to what was checked here? */
+/* True if libcurl will connect to what was checked here. */
 static bool agrees(CURLU *handle, const gbx_url *url)
 {
     const gbx_libcurl *lib = url->lib;
@@ -175,7 +175,7 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
     return ret->text != NULL;
 }
 
-/* Does it begin with a scheme, whatever follows? Then base is not used. */
+/* True if it begins with a scheme: then base is not used. */
 static bool is_absolute(const char *location)
 {
     size_t len = strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -213,7 +213,7 @@ static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
     return fine;
 }
 
-/* A Location as servers write it, with spaces and non-ASCII characters escaped. */
+/* Servers write spaces and non-ASCII characters in a Location: escape them. */
 static char *escape_location(const char *location)
 {
     gbx_buf text = {.ceiling = (size_t)GBX_URL_MAX * 3};
@@ -241,7 +241,7 @@ bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url
                                       : "the URL is longer than 8192 characters");
     if (memchr(text, '\0', len) != NULL)
         return refuse(fault, "the URL has a space or a control character");
-    /* A fragment is the code's own business and is never sent. */
+    /* A fragment is never sent. */
     copy = strndup(text, fragment != NULL ? (size_t)(fragment - text) : len);
     if (copy == NULL)
         return gbx_fault_no_memory(fault);
@@ -288,9 +288,9 @@ bool gbx_url_same_origin(const gbx_url *a, const gbx_url *b)
            strcmp(a->host, b->host) == 0;
 }
 
-/* ---- may it be fetched? ------------------------------------------------------ */
+/* ---- the policy's lists ------------------------------------------------------ */
 
-/* The policy has the lists; the only list of ours is that of the bad ports. */
+/* The lists are the policy's, except the bad ports and the default methods. */
 
 #define SHOWN_MAX 300u /* characters of a list in a message */
 
@@ -315,7 +315,7 @@ static bool is_bad_port(uint16_t port)
     return false;
 }
 
-/* Write the start of the list, whole entries only, with the number of the rest. */
+/* Write as many whole entries as fit, then the number of the others. */
 static void write_sites(const gbx_fetch_policy *policy, char *text, size_t size)
 {
     char site[GBX_SITE_TEXT_SIZE];
@@ -389,7 +389,7 @@ bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
     return true;
 }
 
-/* Does the fetch standard forbid it everywhere? */
+/* True if the fetch standard forbids the method. */
 static bool is_forbidden_method(const char *method)
 {
     return evutil_ascii_strcasecmp(method, "CONNECT") == 0 ||

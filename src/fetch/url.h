@@ -34,7 +34,7 @@ typedef struct gbx_url {
     char *text;               /* canonical, as sent; without fragment; owned */
 } gbx_url;
 
-/* ret is filled on success only; clean it up. fault: why not, or NULL. */
+/* ret is filled on success only; clean it up. fault: the reason; may be NULL. */
 bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url *ret,
                    gbx_fault *fault);
 

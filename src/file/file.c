@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file - security depends on the order of the steps:
+ * file - reads a file in four steps. Security depends on their order:
  *
  *   1. openat2 with O_PATH below the descriptor of a listed directory. While the kernel
  *      walks the path it refuses every symbolic link and every step that would leave
- *      that directory or its mount. An O_PATH descriptor opens nothing: it wakes no
- *      device and waits for no writer of a FIFO.
- *   2. fstat on that descriptor: it must be a regular file, none of our own, and not on
- *      a file system that is a window into the kernel. The descriptor holds the inode,
- *      whatever happens to the names meanwhile, and an inode never changes its kind.
+ *      that directory or its mount. O_PATH does not open the file itself: it wakes no
+ *      device and does not wait for a writer of a FIFO.
+ *   2. fstat on that descriptor: it must be a regular file, not a private file of the
+ *      host, and not on a file system that exposes the kernel. The descriptor holds the
+ *      inode even if names change meanwhile, and an inode never changes its type.
  *   3. The same inode is opened for reading through /proc/self/fd of this descriptor,
  *      not by its path again: a second walk could end elsewhere. (That magic link is
- *      ours and leads where step 1 has been; step 1 refuses those that the code could
- *      name.)
+ *      ours and leads to the inode of step 1. Step 1 refuses all magic links that the
+ *      code could name.)
  *   4. Bytes are counted as they are read: the size from fstat is only a hint.
  *
  * Without openat2 nothing is read.
@@ -41,7 +41,7 @@
 /* Bytes of a path in a message. */
 #define SHOWN_MAX 256
 
-/* Whose files are read, and which policy keeps more files private. */
+/* The policy whose files are read, and the wider one that keeps more files private. */
 typedef struct rules {
     const gbx_file_policy *policy;
     const gbx_file_policy *wide; /* may be NULL */
@@ -240,16 +240,16 @@ static finding read_one(const rules *r, int root_fd, const char *name, gbx_buf *
     return f;
 }
 
-/* Should the next directory be tried? */
+/* True if the next directory should be tried. */
 static bool is_not_here(finding f)
 {
     return f == OUTSIDE || f == ABSENT || f == NO_FOLDER;
 }
 
 /*
- * The first directory that has the file decides, whether it may be read there or not.
+ * The first directory that has the file decides, even if it may not be read there.
  * If none has it, the error is that of the directory that the path names, or else of
- * the first: a path that leaves that one may well be the name of another.
+ * the first: a path that leaves one directory may name another.
  */
 static finding read_any(const rules *r, const char *path, gbx_buf *bytes)
 {

@@ -2,10 +2,10 @@
 /*
  * file - read one regular file below a listed directory, for sandboxed code.
  *
- * The kernel decides what a path may name while it walks it (openat2, beneath the
- * directory's own descriptor, through no symbolic link and no mount). The descriptor
- * that is then read decides the kind of file. Nothing is decided by checking a path and
- * using it later, so nobody can change anything in between.
+ * The kernel checks a path while it walks it (openat2, beneath the directory's own
+ * descriptor, through no symbolic link and no mount). The type of the file is checked
+ * on the descriptor that is then read. No path is checked first and used later, so
+ * nothing can be changed in between.
  *
  * It may block on a slow disk: an I/O thread calls it. Any thread; the policy is only
  * read.
@@ -30,7 +30,7 @@
  * that the supervisor's loop never waits.
  *
  * The first job starts the thread; it receives no signal. A job that never ends (a file
- * on a server that is gone) holds up the jobs behind it and the stop: the supervisor,
+ * on a server that is down) holds up the jobs behind it and the stop: the supervisor,
  * not this thread, enforces each call's deadline.
  */
 
@@ -59,7 +59,7 @@ void gbx_io_stop(gbx_io *io);
 /* ---- path.c -------------------------------------------------------------- */
 
 /*
- * From the path that the code wrote to the names to try below a directory.
+ * Turns the path that the code wrote into the names to try below a directory.
  *
  * Text only: nothing here looks at a file or protects anything. A name that leads out
  * of the directory is passed on unchanged, for the kernel to refuse.
@@ -93,16 +93,16 @@ void gbx_path_below(const char *path, const char *root_name, gbx_path_names *ret
 /* ---- file.c -------------------------------------------------------------- */
 
 /*
- * args_json is what the worker sent, `[path]`: hostile, read only as a string
- * (docs/internals/files.md has the one rule of how it maps to a file). bytes need not
+ * Read a file. args_json is what the worker sent, `[path]`: hostile, read only as a
+ * string (docs/internals/files.md has the rule that maps it to a file). bytes need not
  * be set up; clean it up afterwards. ret (except its id) is always filled and borrows
  * from bytes: the contents, or an error with name, code and message.
  *
- * wide is the policy that the call's own narrows, or NULL: the files that it keeps
- * private are not readable through a narrower one either.
+ * wide is the policy that the call's policy narrows, or NULL. Files that it keeps
+ * private are not readable through the narrower one either.
  *
  * Everything outside the listed directories gets the same answer and text in the same
- * time, whether it exists or not: none of it is looked at.
+ * time, whether it exists or not: it is never looked at.
  */
 void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
                    gbx_buf *bytes, gbx_msg_answer *ret);

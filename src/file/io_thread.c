@@ -13,7 +13,7 @@
 
 struct gbx_io {
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* a job came, or the end */
+    pthread_cond_t wake; /* signals a new job, or the stop */
     pthread_t thread;
     bool has_thread;
     bool is_closing;
@@ -23,7 +23,7 @@ struct gbx_io {
     gbx_io_job jobs[];
 };
 
-/* The oldest job. The lock is held. */
+/* Remove the oldest job. The lock is held, or the thread has ended. */
 static gbx_io_job take(gbx_io *io)
 {
     gbx_io_job job = io->jobs[io->first];

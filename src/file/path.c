@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path - see file.h. The text is hostile; PATH_MAX bounds all of it. */
+/* path - the names to try for a path. It is hostile text, of at most PATH_MAX bytes. */
 #include "file/file.h"
 
 #include "base/json_view.h"
@@ -20,7 +20,7 @@ static const gbx_path_fault empty = {"Error", "ENOENT",
 static const gbx_path_fault too_long = {
     "Error", "ENAMETOOLONG", "the \"path\" argument is longer than 4095 bytes"};
 
-/* Over "/" and "." components. */
+/* Skip "/" and "." components. */
 static const char *skip_nothing(const char *at)
 {
     for (;;) {
@@ -72,7 +72,7 @@ const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path)
         return &not_a_string;
     if (path->len == 0)
         return &empty;
-    /* An unpaired surrogate has become U+FFFD, which does not occur in any name. */
+    /* An unpaired surrogate has become U+FFFD: such a path is refused. */
     if (memchr(path->data, 0, path->len) != NULL ||
         memmem(path->data, path->len, "\xEF\xBF\xBD", 3) != NULL)
         return &not_text;

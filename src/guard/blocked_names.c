@@ -91,7 +91,7 @@ static const gbx_word words[] = {
 
 _Static_assert(GBX_COUNTOF(words) < GBX_WORDS_MAX, "a set of words is 64 bits");
 
-/* How a capability is used, or switched on. */
+/* Advice to use a capability, or to switch it on. */
 static const struct advice {
     uint32_t capability;
     const char *on;
@@ -163,8 +163,8 @@ static size_t find_plain(const char *name, size_t len)
 }
 
 /*
- * Decode one \uXXXX or \u{X...} at name[*at] and step over it. Our words are ASCII: any
- * other character becomes 0, which matches none.
+ * Decode one \uXXXX or \u{X...} at name[*at] and step over it. Words of the table are
+ * ASCII: any other character becomes 0, which matches none.
  */
 static char unescape(const char *name, size_t len, size_t *at)
 {

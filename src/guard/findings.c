@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * findings - objections to code, those of the grammar included, and the report that they
- * become. Text from the code enters a message only through the frame.
+ * findings - objections to code, those of the grammar included, and the report of them.
+ * Text from the code enters a message only through the frame.
  */
 #include "guard/internal.h"
 
@@ -28,7 +28,7 @@
  */
 
 #define WIDTH     96 /* characters of code shown per line */
-#define LEAD      64 /* of these, at most so many before the column */
+#define LEAD      64 /* of these, at most this many before the column */
 #define TAB       "    "
 #define FRAME_MAX GBX_KIB(16)
 
@@ -120,7 +120,7 @@ char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t colu
     return gbx_buf_take_string(&buf, NULL);
 }
 
-/* Messages and frames of a full list; no legitimate report comes near it. */
+/* Bytes of all messages and frames; no legitimate report comes near this. */
 #define TEXT_MAX GBX_KIB(256)
 
 /* Append text with its NUL. True, and its offset, if it fitted. */
@@ -206,7 +206,7 @@ gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t l
 
 /* ---- syntax errors ------------------------------------------------------------ */
 
-/* An unmatched bracket makes the parser report errors in correct places, so if there is
+/* An unmatched bracket makes the parser report errors in correct places. So if there is
  * one, only that is reported. */
 
 #define HINT_JSX   "this is JSX, but code has no page; return data, not elements"
@@ -263,8 +263,8 @@ static void put_error(const gbx_leaves *l, uint32_t i, size_t base, gbx_findings
                          "the parser cannot make sense of this");
 }
 
-/* May it be TypeScript? Types are removed where the code runs: only there can be said
- * whether the rest is right. */
+/* True if it may be TypeScript. Types are removed in the worker: only there can the
+ * rest be checked. */
 bool gbx_leaves_may_be_typescript(const gbx_leaves *l)
 {
     const gbx_node *nodes = l->t->nodes;
@@ -296,7 +296,7 @@ static void put_bracket(const gbx_tree *t, uint32_t i, bool is_open, size_t base
                      (int)(n->end - n->start), t->text + n->start);
 }
 
-/* The function around i, or GBX_NO_NODE at the top level. */
+/* True if the innermost function around i is not async. */
 static bool is_await_astray(const gbx_tree *t, uint32_t i)
 {
     for (i = t->nodes[i].parent; i != GBX_NO_NODE; i = t->nodes[i].parent)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* form - is the code what its form says? describe() has the wording of objections. */
+/* form - checks that code is what its form says; describe() words the objections. */
 #include "guard/internal.h"
 
 #include "base/cleanup.h"
@@ -187,10 +187,10 @@ static bool check_function(const gbx_tree *t, const struct top *top, gbx_region 
 
 /* ---- execute -------------------------------------------------------------- */
 
-/* What a top-level statement defines, of the names that are looked for. */
+/* What a top-level statement defines, for a search for execute or run. */
 enum defines { NOTHING, SOMETHING_ELSE, RUN_GENERATOR, EXECUTE_GENERATOR, IT };
 
-/* The definition of that name by a function, a generator or neither. */
+/* What a definition of that name defines. is_one: it is a generator. */
 static enum defines name_defines(const gbx_tree *t, uint32_t name, bool is_one)
 {
     if (gbx_tree_is(t, name, "run"))
@@ -304,8 +304,8 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
 /* ---- all forms ------------------------------------------------------------ */
 
 /*
- * Prose around the code, or two blocks of it: a fence in the middle. Code that parses
- * as one expression, a template after a template, would only fail at run time.
+ * Object to a fence in the middle: prose around the code, or two blocks of it. It may
+ * parse, as a template after a template, and would then fail only at run time.
  */
 static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard - the order of the checks: size, bytes, form, uses; each needs the one before.
+ * guard - runs the checks in order: size, encoding, form, uses; each needs the last.
  *
  * Everything that needs the tree happens inside one gbx_arena_run(). If that is
  * abandoned, because the code is too deep or too strange to be parsed within the
- * bounds, the guard does not object: the engine judges such code, and the seal contains
- * it.
+ * bounds, the guard does not object: the engine reports the errors of such code, and
+ * the seal contains it.
  */
 #include "guard/guard.h"
 
@@ -18,8 +18,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The guard's part of glovebox.h. */
 
 /* The documented defaults and bound of gbx_limits.code_bytes. */
 #define CODE_BYTES        65536
@@ -112,7 +110,7 @@ void gbx_report_free(gbx_report *report)
     free(report);
 }
 
-/* Ordinary code needs some 40 bytes of tree for each byte; nothing may need much
+/* Ordinary code needs about 40 bytes of tree for each byte; no code may need much
  * more. */
 #define ARENA_BASE     GBX_MIB(16)
 #define ARENA_PER_BYTE 160
@@ -165,7 +163,7 @@ static void look_at_tree(void *user)
         gbx_faults_find(&tree, c->region.start, &c->found);
 }
 
-/* Refuse text that no parser should see. */
+/* Refuse text that is too long or not UTF-8, before anything parses it. */
 static bool is_text(struct check *c, size_t max_len)
 {
     size_t bad = 0;
@@ -259,7 +257,7 @@ struct question {
     const char *text;
     gbx_region region;
     bool is_typescript;
-    size_t start; /* of a formatter, in the region; */
+    size_t start; /* of a formatter, in the text; */
     size_t end;   /* 0: none */
 };
 
@@ -286,7 +284,7 @@ bool gbx_guard_may_be_typescript(const char *code, size_t len)
     return d.is_typescript;
 }
 
-/* Does node i run more than once in a call? */
+/* True if node i may run more than once in a call. */
 static bool is_repeated(const gbx_tree *t, uint32_t i)
 {
     unsigned functions = 0;

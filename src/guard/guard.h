@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard - does this code have the form it is called with, and does it use anything that
- * is switched off?
+ * guard - checks that code has the form that it is called with, and uses nothing that
+ * is switched off.
  *
  * tree-sitter parses the code, so a word in a string, a comment, a template's text, a
  * property name or a shadowed local is never mistaken for a use. The guard saves work
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* More violations than any reader wants; further ones are not listed. */
+/* Violations listed, more than a reader wants; further ones are only counted. */
 #define GBX_GUARD_VIOLATIONS_MAX 50
 
 #define GBX_GUARD_SITE_SIZE 300
@@ -27,25 +27,25 @@ typedef struct gbx_guard_span {
     size_t len;      /* Markdown fence, leading space; before a trailing ';' */
     uint32_t line;   /* where start is, from 1 */
     uint32_t column; /* in characters, from 1 */
-    bool is_parsed;  /* without a doubt, form function: the whole is one function; body:
-                       of an asynchronous one */
+    bool is_parsed;  /* certain, form function: the whole is one function; form body: it
+                        is the body of an asynchronous one */
 } gbx_guard_span;
 
 /*
- * What the code will find besides the language; NULL means nothing at all. The
- * functions are called only for a use that would otherwise be objected to.
+ * What the code finds besides the language; NULL: nothing. The functions are called
+ * only for a use that would otherwise be a violation.
  */
 typedef struct gbx_guard_world {
     uint32_t capabilities; /* GBX_CAP_* that are on: their names exist */
     bool may_bind;         /* form body: what the caller binds is not known yet */
     uint32_t code_bytes;   /* gbx_guard_report(): the limit's maximum; 0: not set */
 
-    /* Does the host give the code a global, or in form body a binding, of that name?
-     * NULL: it gives none. */
+    /* True if the host gives the code a global, or in form body a binding, of that
+     * name. NULL: none. */
     bool (*has_name)(void *user, const char *name);
 
-    /* May url be fetched? False only if it certainly may not; site is then the part of
-     * it that is not allowed, in harmless characters. NULL: every URL may. */
+    /* False only if url certainly may not be fetched; site is then the part of it that
+     * is not allowed, in harmless characters. NULL: every URL may be fetched. */
     bool (*may_fetch)(void *user, const char *url, size_t len,
                       char site[GBX_GUARD_SITE_SIZE]);
 
@@ -64,29 +64,29 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
                            const gbx_guard_world *world, gbx_guard_span *ret_span,
                            gbx_report **ret_report, gbx_error *reterr);
 
-/* The same and, if that finds nothing, the syntax errors that the parser sees. This is
+/* The same and, if that finds nothing, the syntax errors that the parser sees. For
  * gbx_check() and `glovebox check`. */
 gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
                           const gbx_guard_world *world, gbx_report **ret_report,
                           gbx_error *reterr);
 
-/* Does the parser fail at what TypeScript has and JavaScript has not? Then nobody but the
- * worker can say whether the code is right. code: UTF-8. */
+/* True if the parser fails at syntax that only TypeScript has: then only the worker can
+ * tell whether the code is valid. code: UTF-8. */
 bool gbx_guard_may_be_typescript(const char *code, size_t len);
 
-/* The first formatter of Intl, "Intl.NumberFormat" say, that the code makes in a loop or in
- * a function inside another: many of them take much time and memory. False: none, or the
+/* Find the first Intl formatter, such as Intl.NumberFormat, that is made in a loop or
+ * in a nested function: many of them take much time and memory. False: none, or the
  * code is not JavaScript. */
 bool gbx_guard_find_formatter(const char *code, size_t len, size_t *ret_start,
                               size_t *ret_end);
 
-/* gbx_check() in a world; it checks every argument, and there is always a report. */
+/* gbx_check() with a world. It checks its arguments; success always has a report. */
 gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
                             const gbx_limits *limits, const gbx_guard_world *world,
                             gbx_report **ret_report, gbx_error *reterr);
 
 /* The line, one before and one after, numbered, with a caret; control characters
- * escaped, long lines cut around the column. Free() it; NULL if memory is out. */
+ * escaped, long lines cut around the column. Free() it; NULL: out of memory. */
 char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t column);
 
 /* ---- reports ------------------------------------------------------------ */

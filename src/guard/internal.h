@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/guard share. */
+/* internal - types and functions that only the files of src/guard share. */
 #ifndef GBX_GUARD_INTERNAL_H
 #define GBX_GUARD_INTERNAL_H
 
@@ -13,10 +13,10 @@
 /* ---- blocked_names.c ----------------------------------------------------- */
 
 /*
- * The only table of what code may not use, and what to do instead.
+ * The names that code may not use, and what to do instead.
  *
- * All of it is absent from the realm anyway: a use would fail when it is reached. With
- * the table it fails at once, with advice.
+ * All of them are absent from the realm anyway: a use would fail when it is reached.
+ * With the table it fails at once, with advice.
  */
 
 typedef enum gbx_word_use {
@@ -53,13 +53,13 @@ bool gbx_words_occur(const char *text, size_t len);
  * switched on. */
 const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
 
-/* Is it the name of a function of Node.js's fs that changes files? */
+/* True if it is the name of a function of Node.js's fs that changes files. */
 bool gbx_word_is_write(const char *name, size_t len);
 
 /* What to do instead of changing files. */
 const char *gbx_word_write_hint(void);
 
-/* Advice for code that loads the module of that name, or NULL if we do not know it. */
+/* Advice for code that loads the module of that name; NULL: an unknown module. */
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
 
 /* ---- findings.c ----------------------------------------------------------- */
@@ -111,8 +111,8 @@ bool gbx_leaves_may_be_typescript(const gbx_leaves *l);
 /* ---- form.c -------------------------------------------------------------- */
 
 /*
- * Is the code what its form says: one function, a definition of execute, or anything at
- * all?
+ * Check that the code is what its form says: one function, a definition of execute, or
+ * any code.
  *
  * Only the top of the tree is examined. Code that does not parse is objected to only if
  * it is empty or contains more than code; the engine decides about its syntax.
@@ -120,8 +120,8 @@ bool gbx_leaves_may_be_typescript(const gbx_leaves *l);
 
 /*
  * text is the caller's, region the part that t was parsed from (t may have no tree).
- * *code is narrowed to the part for the engine: for the form function, the function. True
- * if the engine can take it as it is: without a doubt, one function or a body.
+ * *code is narrowed to the part for the engine: for the form function, the function.
+ * True if the engine can take it unchanged: it certainly is one function or a body.
  */
 bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uses - records only names of the table in blocked_names.c, so that the names a scope
- * declares are a set in one word, and a lookup takes constant time.
+ * uses - finds uses of blocked names. It records only names of the table in
+ * blocked_names.c, so a scope's names are a set in one word, with constant-time lookup.
  */
 #include "guard/internal.h"
 
@@ -15,7 +15,7 @@ struct scope {
     uint32_t parent; /* NO_SCOPE for the first; else lower than its own index */
     uint32_t end;    /* index of the first node after it */
     uint32_t hoists; /* the scope that var declarations in this one hoist to */
-    uint64_t names;  /* declared here; later also in a scope around it */
+    uint64_t names;  /* declared here; judge() adds those of the scopes around it */
 };
 
 struct use {
@@ -82,7 +82,7 @@ static void declare_name(struct pass *p, uint32_t scope, uint32_t i)
     p->declared |= name;
 }
 
-/* All names that the pattern i declares; its default values and computed keys are
+/* Declare all names in the pattern i; its default values and computed keys are
  * uses. */
 static void declare_pattern(struct pass *p, uint32_t scope, uint32_t i)
 {
@@ -251,7 +251,7 @@ static void note_use(struct pass *p, uint32_t i)
 
 /* ---- judging -------------------------------------------------------------- */
 
-/* The hint for the module that the string child of i names, or otherwise. */
+/* The hint for the module that a string below i names; without one, otherwise. */
 static const char *module_hint(const struct pass *p, uint32_t i, const char *otherwise)
 {
     const gbx_tree *t = p->t;
@@ -291,7 +291,7 @@ static bool may_import_types(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* So is `x: import('a').B`. */
+/* `x: import('a').B` is TypeScript too. */
 static bool may_be_type(const gbx_tree *t, uint32_t i)
 {
     size_t at = t->nodes[i].start;
@@ -391,7 +391,7 @@ static void judge_fetch(struct pass *p, uint32_t i)
                      "the policy does not allow '%s'", site);
 }
 
-/* The name after the '.' or in the [''] whose object is i, or nothing. */
+/* The length of the property name in i.name or i['name']; 0: none. */
 static size_t property_of(const gbx_tree *t, uint32_t i, const char **ret_name)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -437,7 +437,7 @@ static void judge_file(struct pass *p, uint32_t i)
                      name);
 }
 
-/* crypto.randomUUID is one of the helpers. */
+/* True for crypto.randomUUID with helpers on: it is one of them. */
 static bool is_random_uuid(const struct pass *p, uint32_t i, const gbx_word *word)
 {
     static const char uuid[] = "randomUUID";
@@ -449,7 +449,7 @@ static bool is_random_uuid(const struct pass *p, uint32_t i, const gbx_word *wor
            memcmp(name, uuid, sizeof uuid - 1) == 0;
 }
 
-/* Does the name exist all the same, from a capability, the host or the caller? */
+/* True if a capability, the host or the caller provides the name. */
 static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
 {
     const gbx_guard_world *world = p->world;
@@ -462,7 +462,7 @@ static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
         if (strcmp(word->name, "env") == 0)
             return true; /* a parameter of every body */
         i = without_parentheses(p->t, i);
-        /* A binding cannot be called. If a binding is data, any name may be its own. */
+        /* A binding is data, which cannot be called; it may have any name. */
         if (world->may_bind && !word->is_given &&
             p->t->nodes[i].field != GBX_FIELD_FUNCTION)
             return true;

@@ -20,8 +20,8 @@
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d \
     }
 
-/* Networks that a policy may never open: they hold no service of the embedder's, and
- * many hand out credentials. */
+/* Networks that a policy may never open: the embedder has no service there, and many
+ * hand out credentials. */
 static const struct never {
     gbx_network network;
     const char *what;
@@ -66,7 +66,7 @@ static bool overlap(const gbx_network *a, const gbx_network *b)
     return same_prefix(a->address, b->address, bits);
 }
 
-/* Do URL parsers read this part as a number, valid or not? */
+/* True if URL parsers read this part as a number, valid or not. */
 static bool is_numeric(const char *text)
 {
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -74,7 +74,7 @@ static bool is_numeric(const char *text)
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* The bits after the prefix must be zero; otherwise the author meant another
+/* Clear the bits after the prefix. False if some were set: the author meant another
  * network. */
 static bool clear_after_prefix(gbx_network *network)
 {
@@ -88,7 +88,7 @@ static bool clear_after_prefix(gbx_network *network)
     return was_clear;
 }
 
-/* Digits, without a zero before others. */
+/* Parse digits without a leading zero. */
 static bool parse_decimal(const char *text, size_t len, unsigned most, unsigned *ret)
 {
     unsigned number = 0;
@@ -151,8 +151,8 @@ const char *gbx_network_never(const gbx_network *network)
 {
     if (network->prefix_bits == 128 && gbx_address_is_loopback(network->address))
         return NULL;
-    /* A network may contain one of these single addresses; they are refused on
-     * connecting. */
+    /* A network may contain one of the single addresses of the table: connecting to
+     * those is refused. */
     for (size_t i = 0; i < GBX_COUNTOF(never); i++)
         if (never[i].network.prefix_bits < 128
                 ? overlap(network, &never[i].network)
@@ -390,7 +390,7 @@ static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error 
     return GBX_OK;
 }
 
-/* What is wrong with the name's labels, or NULL; counts them. */
+/* Count the name's labels. Returns what is wrong with them, or NULL. */
 static const char *check_labels(const char *name, size_t *ret_count)
 {
     size_t count = 0;
@@ -448,7 +448,7 @@ static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
         return gbx_refuse(reterr, text, 0,
                           "'%s' ends in a number, and is not an IPv4 address", quote);
     gbx_address_print(host->address, written);
-    if (strcmp(written, text) != 0) /* digits of other scripts too */
+    if (strcmp(written, text) != 0) /* refuses digits of other scripts, too */
         return gbx_refuse(reterr, text, 0, "'%s' is the address %s: write it like that",
                           quote, written);
     host->labels = 0;

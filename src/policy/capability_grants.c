@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* capability_grants - add one item to a policy, from text; see policy.h. */
+/* capability_grants - add one item to a policy, from text; see json_reader.h. */
 #include "policy/internal.h"
 #include "policy/json_reader.h"
 
@@ -194,7 +194,7 @@ gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
     (void)target;
     if (status != GBX_OK)
         return status;
-    assert(entry.value != NULL); /* else it is not set */
+    assert(entry.value != NULL); /* else it was refused */
     return gbx_grant_env(r->policy, r->since.env_count, &entry, r->err);
 }
 
@@ -226,7 +226,7 @@ gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
     return status;
 }
 
-/* A star stays a pattern. */
+/* Here "*" is only a pattern: it does not set all_functions. */
 gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_t len,
                                      void *target)
 {
@@ -284,7 +284,7 @@ gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
 
 /* ---- directories ------------------------------------------------------------- */
 
-/* File systems whose "files" are the kernel and other processes. */
+/* File systems that expose the kernel and other processes. */
 static const long not_files[] = {
     PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,
     TRACEFS_MAGIC,      CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
@@ -306,7 +306,7 @@ static gbx_status refuse_path(const char *text, size_t len, int e, gbx_error *re
                       strerror(e));
 }
 
-/* Directories that are more than a collection of files. */
+/* Refuse directories that hold more than files. */
 static gbx_status check_place(const char *path, int fd, const char *text, size_t len,
                               gbx_error *reterr)
 {
@@ -351,7 +351,7 @@ static gbx_status open_root(const char *path, const char *text, size_t len, int 
     return GBX_OK;
 }
 
-/* Add to all three lists, or to none. */
+/* Add the directory to all three lists, or to none. */
 static gbx_status keep(gbx_file_policy *file, int *fd, char *real, const char *text,
                        size_t len, gbx_error *reterr)
 {
@@ -410,7 +410,7 @@ gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
         status = open_root(path, text, len, &fd, &real, reterr);
     if (status != GBX_OK)
         return status;
-    assert(real != NULL); /* else opening it has failed */
+    assert(real != NULL); /* else open_root() has failed */
     for (size_t i = 0; i < file->root_count; i++) {
         if (strcmp(file->roots[i], real) != 0)
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* env - the listed values as the JSON object that is sent with a call. */
+/* env - the variables as the JSON object that is sent with a call. */
 #include "base/json.h"
 #include "policy/policy.h"
 

@@ -29,8 +29,8 @@ bool gbx_address_is_v4(const uint8_t address[16]);
 /* True if every address of inner is one of outer. */
 bool gbx_network_covers(const gbx_network *outer, const gbx_network *inner);
 
-/* What network contains that no policy may open ("link-local addresses"), or NULL.
- * Loopback is not part of that. */
+/* Names the addresses in network that no policy may open ("link-local addresses"), or
+ * NULL. Loopback is not one of them. */
 const char *gbx_network_never(const gbx_network *network);
 
 /* "10.0.0.0/8", "fd00::/8"; a single address is a network of one. */
@@ -43,26 +43,25 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 
 /* ---- capability_grants.c ------------------------------------------------- */
 
-/* Bytes of the value of one variable. */
+/* Maximum length of a variable's value, in bytes. */
 #define GBX_VALUE_MAX 65536
 
-/* Bytes of all variables together: they go along with every call, as JSON up to six
- * times as long. */
+/* Maximum length of all variables together, in bytes. Every call gets them, as JSON up
+ * to six times as long. */
 #define GBX_ENV_MAX 131072
 
 /* Set the value of ret to that of the host's environment variable of that name. */
 gbx_status gbx_host_value(const char *name, size_t name_len, gbx_entry *ret,
                           gbx_error *reterr);
 
-/* A file's contents without a line end at the end, in a vault. */
+/* A file's contents without the final line end, in secret memory. */
 typedef struct gbx_host_text {
     char *data; /* ends in NUL; NULL: nothing */
     size_t len;
 } gbx_host_text;
 
-/* The contents of a file that holds one secret, if the policy trusts the file. Code can
- * never read that file: it is added to policy->file.own. A relative path is below
- * base_dir. */
+/* Read a file that holds one secret, if the policy trusts it. Code can never read the
+ * file: it is added to policy->file.own. A relative path is below base_dir. */
 gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *path,
                          size_t len, gbx_host_text *ret, gbx_error *reterr);
 void gbx_host_text_free(gbx_host_text *text);
@@ -70,7 +69,7 @@ void gbx_host_text_free(gbx_host_text *text);
 /* Keep code that may read the file's directory from reading this file. */
 gbx_status gbx_file_disown(gbx_file_policy *file, int fd, gbx_error *reterr);
 
-/* Refused as in json_reader.h, with index `since` for the variables that were there. */
+/* Refuses as gbx_grant_site() does; variables from index `since` on are new. */
 gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entry,
                          gbx_error *reterr);
 
@@ -85,8 +84,8 @@ gbx_status gbx_refuse_twice(gbx_error *reterr, const char *text, size_t len);
 /* ---- secret_find.c ------------------------------------------------------- */
 
 /*
- * Find the forms of secrets in bytes: in the bytes as they are, and with every escape
- * undone (unescape.c). One pass searches both.
+ * Find the forms of secrets in raw bytes, and in the bytes with every escape undone
+ * (unescape.c). One pass searches both.
  */
 
 /* All forms of a policy's secrets to search for. */
@@ -99,7 +98,7 @@ typedef struct gbx_hit {
 } gbx_hit;
 
 typedef struct gbx_hits {
-    gbx_hit *items; /* by start, not overlapping, after gbx_secret_find() */
+    gbx_hit *items; /* sorted and not overlapping after gbx_secret_find() */
     size_t count;
     size_t capacity;
 } gbx_hits;
@@ -108,8 +107,8 @@ typedef struct gbx_hits {
 gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count);
 void gbx_secret_forms_free(gbx_secret_forms *forms);
 
-/* False if memory is out, or once *stop (which may be NULL) is true: the result is then
- * unknown. Free ret->items in any case. */
+/* False if memory is out, or once *stop is true (stop may be NULL): *ret is then
+ * incomplete. Free ret->items in any case. */
 bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
                      const atomic_bool *stop, gbx_hits *ret);
 
@@ -120,16 +119,16 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
  * space, the escapes of JSON, and line ends within. All of them are undone together, and
  * the result again, so that up to four may be nested: JSON in JSON is common.
  *
- * Undoing too much only makes the search find a value that nobody would have read so.
+ * Undoing too much is safe: the search may only find a value where no reader would.
  */
 
-/* No escape is longer. */
+/* Length of the longest escape, in bytes. */
 #define GBX_ESCAPE_MAX 12u
 
 /* Levels of nested escapes that are undone. */
 #define GBX_UNESCAPE_DEEP 4u
 
-/* Can an escape begin with this byte? */
+/* True if an escape can begin with this byte. */
 static inline bool gbx_unescape_begins(uint8_t byte)
 {
     return byte == '\\' || byte == '%' || byte == '\n' || byte == '\r';
@@ -154,7 +153,7 @@ typedef struct gbx_unescaper {
     gbx_unescape_level levels[GBX_UNESCAPE_DEEP];
 } gbx_unescaper;
 
-/* The input's next byte, at position at. */
+/* Decode the input's next byte, which is at offset `at`. */
 void gbx_unescape_take(gbx_unescaper *u, uint8_t byte, size_t at);
 
 /* The input has ended: bytes that wait are not an escape. */

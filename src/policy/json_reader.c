@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_reader - objects by tables of keys, and refusals with their position. */
+/* json_reader - see json_reader.h. */
 #include "policy/json_reader.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #define KEYS_MAX    24   /* in one table */
 #define MEMBERS_MAX 4096 /* of one object: each name is compared with the others */
 
-/* A string that was read. */
+/* A decoded string. */
 struct gbx_json_string {
     SLIST_ENTRY(gbx_json_string) next;
     size_t size;
@@ -26,7 +26,7 @@ struct gbx_json_string {
 
 static void push(gbx_json_reader *r, gbx_view name, gbx_view value, size_t index)
 {
-    assert(r->depth < GBX_POLICY_DEPTH); /* the text was checked to be no deeper */
+    assert(r->depth < GBX_POLICY_DEPTH); /* the tables of keys are no deeper */
     r->path[r->depth++] =
         (gbx_json_place){.name = name, .value = value, .key = "", .index = index};
 }
@@ -45,7 +45,7 @@ static size_t offset_of(const gbx_json_reader *r, bool is_key)
     return start;
 }
 
-/* "fetch.allow[2]"; empty for the whole. */
+/* Print the place of the current value, "fetch.allow[2]"; "" for the whole text. */
 static void print_path(const gbx_json_reader *r, char *out, size_t size)
 {
     char quote[GBX_QUOTE_SIZE];
@@ -103,7 +103,7 @@ static gbx_status unknown_key(gbx_json_reader *r, const char *name,
     return gbx_json_refuse_key(r, "unknown key '%s'", quote);
 }
 
-/* The characters of a string, which is the current value or its key. */
+/* Decode a string, which is the current value or its key. */
 static gbx_status decode(gbx_json_reader *r, gbx_view view, bool is_key,
                          const char **ret)
 {
@@ -114,7 +114,7 @@ static gbx_status decode(gbx_json_reader *r, gbx_view view, bool is_key,
         return gbx_list_nomem(r->err);
     string->size = view.len;
     SLIST_INSERT_HEAD(&r->strings, string, next);
-    /* Its characters are never longer than its text, with the quotes. */
+    /* With its NUL it is never longer than its text with the quotes. */
     to = (gbx_buf){.data = (uint8_t *)string->text,
                    .capacity = view.len,
                    .ceiling = view.len};
@@ -344,7 +344,7 @@ gbx_status gbx_json_read_items(gbx_json_reader *r, gbx_view value,
     return status;
 }
 
-/* What adds the elements of an array of strings. */
+/* The function that adds each element of an array of strings. */
 typedef struct adder {
     gbx_json_text_fn add;
     void *target;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_reader - read one policy file: objects by tables of keys, and refusals with
- * their position.
+ * json_reader - read a policy or configuration by tables of keys; every refusal has a
+ * position.
  */
 #ifndef GBX_POLICY_JSON_READER_H
 #define GBX_POLICY_JSON_READER_H
@@ -11,7 +11,7 @@
 
 #include <sys/queue.h>
 
-/* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest value. */
+/* Maximum depth: {"glovebox": {"rules": [{"args": {"NAME": ["..."]}}]}}. */
 #define GBX_POLICY_DEPTH 6
 
 /* A member or element that is being read. */
@@ -27,21 +27,21 @@ typedef struct gbx_json_reader {
     size_t len;
     const char *base_dir;
     gbx_policy *policy;
-    gbx_policy since; /* with the counts of before; zeros for a new one */
+    gbx_policy since; /* the counts before this change; zeros for a new one */
     gbx_error *err;   /* never NULL */
     size_t depth;     /* of the value being read */
     gbx_json_place path[GBX_POLICY_DEPTH];
     const struct gbx_json_key *row;        /* of the member being read */
-    SLIST_HEAD(, gbx_json_string) strings; /* that were read */
+    SLIST_HEAD(, gbx_json_string) strings; /* decoded */
 } gbx_json_reader;
 
-/* Add one element of an array of strings; refuses as in policy/internal.h, without a
- * place. */
+/* Add one element of an array of strings. Refuses with a position in text; the caller
+ * adds its place. */
 typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, size_t len,
                                        void *target);
 
-/* Read the current value into target. A function of a row finds that in r->row, before
- * it reads another object. */
+/* Read the current value into target. In the function of a row, r->row is that row
+ * until it reads another object. */
 typedef gbx_status (*gbx_json_value_fn)(gbx_json_reader *r, gbx_view value,
                                         void *target);
 
@@ -63,16 +63,16 @@ typedef struct gbx_json_key {
 /* clang-format on */
 
 /* Check r->text; *ret is its value. what names the text in the message that it is too
- * large. A reader that goes deeper than GBX_POLICY_DEPTH must not refuse anything. */
+ * large. Readers must not go deeper than GBX_POLICY_DEPTH, whatever depth_max is. */
 gbx_status gbx_json_open(gbx_json_reader *r, const char *what, size_t bytes_max,
                          size_t depth_max, gbx_view *ret);
 
-/* Wipe and free the strings that were read; a reader of no text has none. */
+/* Wipe and free the strings that were read. */
 void gbx_json_end(gbx_json_reader *r);
 
-/* *ret is the current value, a string, until gbx_json_end(). wanted: what it should be,
- * for the refusal of other values. A string with NUL or half a surrogate pair is
- * refused. */
+/* *ret is the current value, a string, until gbx_json_end(). Other values are refused
+ * with wanted, the kind of value that belongs there. A string with NUL or an unpaired
+ * surrogate is refused. */
 gbx_status gbx_json_read_text(gbx_json_reader *r, gbx_view value, const char *wanted,
                               const char **ret);
 
@@ -131,11 +131,11 @@ gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status);
 /* ---- capability_grants.c ------------------------------------------------- */
 
 /*
- * Add one item to r->policy, or for the last two to target, a gbx_secret.
+ * Add one item to r->policy; the last two add to target, a gbx_secret.
  *
- * A refusal has line 1 and a column in the text given; nothing was added then. An item
- * that is already listed is refused if it was listed after r->since, that is in the same
- * list, where it is a slip; else the list stays as it is.
+ * A refusal has line 1 and a column in text, and nothing is added. An item that is
+ * listed already is refused if it was added after r->since: twice in the same list is a
+ * mistake. Else it is ignored.
  */
 
 gbx_status gbx_grant_site(gbx_json_reader *r, const char *text, size_t len,
@@ -166,8 +166,8 @@ char *gbx_directory_of(const char *path);
 
 /*
  * Read one secret of r->policy: its value by "from", "file" or "value", and its targets
- * by lists, whose target is the gbx_secret. why_first: the first list is required, and
- * this says why; or NULL.
+ * by lists, whose target is the gbx_secret. why_first says why the first list is
+ * required; NULL if it is not.
  */
 gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name, gbx_view value,
                                   const gbx_json_key *lists, size_t list_count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy - its lifetime, the queries at run time, its digest, and the comparison of two. */
+/* policy - lifetime, queries at run time, digest, and comparison of two policies. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
@@ -114,10 +114,10 @@ void gbx_policy_free(gbx_policy *policy)
 /* ---- the digest -------------------------------------------------------------- */
 
 /*
- * A policy in 32 bytes: two policies with the same digest allow the same.
+ * The SHA-256 of what a policy allows, without limits and the values of secrets.
  *
- * Every field has a letter and every text its length, so that no two policies encode
- * alike. Of secrets it covers names and targets, never values.
+ * Every field is encoded with a letter and every text with its length, so that
+ * different policies have different encodings.
  */
 
 static void add_number(gbx_sha256 *s, char letter, uint64_t number)
@@ -205,10 +205,8 @@ void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE])
 /* ---- is a call's policy within its engine's? --------------------------------- */
 
 /*
- * May a call have this policy, given its engine's policy?
- *
- * Every question is "does narrow have something that wide lacks"; parts that narrow
- * does not switch on are not examined.
+ * Each wider_*() returns true, with an error, if narrow has something that wide lacks.
+ * Parts that narrow does not switch on are not examined.
  */
 
 #define WIDER "the call's policy is wider than the engine's: "

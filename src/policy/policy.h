@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy - what sandboxed code may reach, as plain data, all in one place.
+ * policy - the data structure that lists everything that sandboxed code may reach.
  *
  * Everything here is canonical already: hosts in lower case and punycode, addresses in
  * one notation, directories opened. Users of a policy compare, and never parse.
@@ -26,22 +26,22 @@
 /* ---- trusted_file.c ------------------------------------------------------ */
 
 /*
- * Open a file whose contents decide: a policy, a configuration, a secret.
+ * Open a file that must be trusted: a policy, a configuration or a secret.
  *
- * Whoever can change such a file decides in the user's place. So it must belong to root
- * or to the effective user, and nobody else may write it. The same holds for every
+ * A user who can change such a file decides in the user's place. So it must belong to
+ * root or the effective user, and no one else may write it. The same holds for every
  * directory and symbolic link on its path; a directory that others may write must have
  * the sticky bit or be mounted read-only, and directories above the user's own $HOME do
  * not count. Each part of the path is opened relative to the one before and examined
  * through its descriptor, so that nothing can be exchanged in between. Access control
  * lists are not examined: their effect shows in the group's bits.
  *
- * A descriptor that is open already was chosen by whoever started us: a pipe behind
- * /dev/stdin or /dev/fd/N is accepted, whoever made it.
+ * A descriptor that is open already was chosen by the process that started us: a pipe
+ * behind /dev/stdin or /dev/fd/N is accepted, regardless of its owner.
  */
 
 typedef enum gbx_trust {
-    GBX_TRUST_OWN, /* only files that just root and the user can change */
+    GBX_TRUST_OWN, /* only files that only root and the user can change */
     GBX_TRUST_ALL, /* every file: nothing is examined */
 } gbx_trust;
 
@@ -98,13 +98,13 @@ typedef struct gbx_fetch_policy {
         *networks; /* private ones that names may resolve to; never link-local */
     size_t network_count;
     char **methods;      /* upper case */
-    size_t method_count; /* none: GET HEAD POST PUT PATCH DELETE OPTIONS */
+    size_t method_count; /* 0: GET HEAD POST PUT PATCH DELETE OPTIONS */
     uint64_t max_bytes;  /* of the decompressed body */
     uint64_t max_request_bytes;
     uint32_t timeout_ms;
     uint32_t max_redirects;
     char **nameservers;      /* "ip:port", IPv6 in brackets */
-    size_t nameserver_count; /* none: the system's */
+    size_t nameserver_count; /* 0: the system's */
     char *ca_file;           /* NULL: the system's */
 } gbx_fetch_policy;
 
@@ -116,11 +116,11 @@ typedef struct gbx_file_id {
 
 typedef struct gbx_file_policy {
     char **roots;  /* absolute */
-    char **names;  /* as the policy writes them; code may use these too; one a root */
-    int *root_fds; /* O_PATH, opened with the policy, closed with it; one a root */
+    char **names;  /* as in the policy; code may use these, too; one per root */
+    int *root_fds; /* O_PATH, open while the policy exists; one per root */
     size_t root_count;
     gbx_file_id
-        *own; /* the policy's file and the like: never readable, wherever they are */
+        *own; /* the policy's file and files of secrets: never readable by code */
     size_t own_count;
     uint64_t max_bytes; /* of one file */
 } gbx_file_policy;
@@ -135,7 +135,7 @@ typedef struct gbx_pair {
  * targets. */
 typedef struct gbx_secret {
     char *name;
-    char *value; /* ends in NUL; in a vault */
+    char *value; /* ends in NUL; in secret memory */
     size_t value_len;
     gbx_site *sites;
     size_t site_count;
@@ -153,26 +153,25 @@ struct gbx_policy {
     gbx_secret *secrets;
     size_t secret_count;
     struct gbx_secret_forms
-        *secret_forms; /* forms to search for; gbx_secrets_prepare() */
+        *secret_forms; /* to search for; from gbx_secrets_prepare() */
     char **functions;  /* exposed functions that may be called: "db.query", "db.*" */
     size_t function_count;
     bool all_functions;
-    const char
-        *self_filling; /* the exposed function that gets references to secrets as they
-                                 are, since it fills them in itself; NULL: none. static */
-    gbx_limits limits; /* 0: not set */
-    gbx_trust trust;   /* which of the files that it names are accepted */
-    char **warnings;   /* about files that were accepted all the same */
+    const char *self_filling; /* the exposed function that gets references to secrets
+                         unreplaced, since it replaces them itself; or NULL. static */
+    gbx_limits limits;        /* 0: not set */
+    gbx_trust trust;          /* which of the files that it names are accepted */
+    char **warnings;          /* about accepted files that others may read */
     size_t warning_count;
 };
 
-/* Take a reference; give it back with gbx_policy_free(). */
+/* Take a reference; release it with gbx_policy_free(). */
 gbx_policy *gbx_policy_ref(gbx_policy *policy);
 
 /*
- * May a call have the policy narrow if its engine has wide? GBX_E_POLICY names the
- * first thing that narrow allows and wide does not. Values (of variables, of secrets)
- * are not compared: the embedder chose both.
+ * True if a call may have the policy narrow when its engine has wide. If not, the error
+ * is GBX_E_POLICY and names the first thing that narrow allows and wide does not.
+ * Values of variables and secrets are not compared: the embedder chose both.
  */
 bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
                        gbx_error *reterr);
@@ -181,10 +180,10 @@ bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
 bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
                       uint8_t scheme);
 
-/* May the exposed function of this name be called? NULL allows nothing. */
+/* True if the exposed function of this name may be called. NULL allows nothing. */
 bool gbx_policy_allows_function(const gbx_policy *policy, const char *name);
 
-/* Append the listed values as a JSON object. False if the buffer is full. */
+/* Append the variables of env as a JSON object. False if the buffer is full. */
 bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
 /* All limits: field, name in JSON, default (0: depends on others), least and most. */
@@ -200,21 +199,20 @@ bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
     XX(host_out_bytes, "hostOutBytes", GBX_MIB(16), 1, GBX_MIB(1024))        \
     XX(host_in_bytes, "hostInBytes", GBX_MIB(64), 1, GBX_MIB(1024))
 
-/* What by says lowers limits; its zeros say nothing. */
+/* Lower each limit to that of `by`; a limit of 0 is not set. */
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
 
-/* Identifies a policy in logs; contains no value of a secret. */
+/* Identifies a policy in logs; covers no value of a secret. */
 void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
 
-/* Is name one of the patterns? "db.*" is every name below "db", "*" is every name. */
+/* True if name matches a pattern: "db.*" is every name below "db", "*" every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);
 
 /* ---- policy_lists.c ------------------------------------------------------ */
 
-/* A policy's arrays grow one item at a time, up to a bound, and are cut from an index
- * on. */
+/* A policy's arrays grow one item at a time, up to a bound, and can be cut. */
 
-/* Items in each list; more than in any policy that a person has read. */
+/* Maximum number of items in a list: more than a person would read. */
 #define GBX_POLICY_LIST_MAX 1000
 
 /*
@@ -244,14 +242,14 @@ void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count);
 void gbx_roots_cut(gbx_file_policy *file, size_t from);
 
 /*
- * Refusals of a policy's text: what is wrong, where, and what to write instead.
+ * Errors in a policy's text: what is wrong, where, and what to write instead.
  *
- * A policy's text is hostile to messages too: it enters them escaped and cut.
+ * The text may be hostile: messages quote it escaped and cut.
  */
 
 #define GBX_QUOTE_SIZE 100
 
-/* text for a message: one line, cut to a maximum length; returns out. */
+/* Quote text for a message: escaped as one line, and cut to fit. Returns out. */
 const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
 
 /* GBX_E_POLICY; the position is that of the byte at offset in text, which is one line.
@@ -259,7 +257,7 @@ const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
 gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* An error was made for a part of text that begins at offset: convert its column to one
+/* Convert the column of an error in a part of text, which begins at offset, to a column
  * of text. */
 void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
 
@@ -267,7 +265,7 @@ void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
 
 /* Add one item to a policy, from text. */
 
-/* A path of the policy as one to open; out has PATH_MAX bytes. */
+/* Resolve a path of the policy, relative to base_dir; out has PATH_MAX bytes. */
 gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
                          gbx_error *reterr);
 
@@ -279,25 +277,25 @@ typedef struct gbx_entry {
     size_t value_len;
 } gbx_entry;
 
-/* Add the secret without its sites and functions; they are then added to *ret. */
+/* Add the secret without its sites and functions; the caller adds them to *ret. */
 gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
                             gbx_secret **ret, gbx_error *reterr);
 
 /* ---- policy_add.c -------------------------------------------------------- */
 
-/* Policies that make names visible to code, with nothing behind them. */
+/* Policies for a replay: code sees the names, with nothing behind them. */
 
 /*
  * A policy with these gbx_capability bits, all exposed functions, and the values of env
  * (a JSON object of strings that has been checked, or empty); without sites,
- * directories or secrets. GBX_E_POLICY: a policy could not have a name or a value of
- * env.
+ * directories or secrets. GBX_E_POLICY: env has a name or a value that no policy can
+ * have.
  */
 gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
                                  gbx_error *reterr);
 
-/* A policy with these sites, a line each, for the guard to query; without
- * capabilities. */
+/* A policy with these sites, one a line, for the guard to query; else as from
+ * gbx_policy_new(). */
 gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr);
 
 /* ---- site.c -------------------------------------------------------------- */
@@ -316,9 +314,9 @@ bool gbx_site_covers(const gbx_site *wide, const gbx_site *narrow);
 #define GBX_SITE_TEXT_SIZE 300
 
 /*
- * May url be fetched? False only if it obviously may not, before any resolver or
- * redirect; site is then its destination. The fetcher decides about text that is not an
- * absolute http or https URL, or that needs a URL parser.
+ * False if the policy clearly does not allow url, judged before any resolver or
+ * redirect; site is then its destination. True leaves the decision to the fetcher, as
+ * for text that is not an absolute http or https URL or that needs a URL parser.
  */
 bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
                           char site[GBX_SITE_TEXT_SIZE]);
@@ -360,9 +358,9 @@ typedef struct gbx_host {
 } gbx_host;
 
 /*
- * Lower case, international names in punycode (UTS 46, as browsers have it), without a
- * trailing dot; addresses in one notation. is_bracketed: text was in brackets, and must
- * be IPv6. Refuses text that is not a host, and addresses in obsolete notations.
+ * Convert to lower case without a trailing dot, to punycode (UTS 46, as in browsers),
+ * and addresses to one notation. is_bracketed: text was in brackets, and must be IPv6.
+ * Refuses text that is not a host, and obsolete notations of addresses.
  */
 gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
                           gbx_host *ret, gbx_error *reterr);
@@ -377,12 +375,12 @@ gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
  * Everything fails closed: data that cannot be filled in or stripped must not be sent.
  */
 
-/* Shorter values would be found, and cut out, everywhere. Code could also guess them,
- * by sending guesses and seeing which are cut out. */
+/* Length of a value in bytes. Shorter values would be cut out everywhere, and code
+ * could find them by sending guesses and seeing which are cut out. */
 #define GBX_SECRET_MIN 8u
 #define GBX_SECRET_MAX 8192u
 
-/* Bytes of all values of a policy together. */
+/* Maximum length of all values of a policy together, in bytes. */
 #define GBX_SECRETS_BYTES_MAX GBX_KIB(256)
 
 /*
@@ -391,7 +389,7 @@ gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
  */
 gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr);
 
-/* Wipe and free what gbx_secrets_prepare() made; for the policy's end. */
+/* Wipe and free what gbx_secrets_prepare() made. */
 void gbx_secrets_forget(gbx_policy *policy);
 
 /* The receiver of the value: one site, or one exposed function. */
@@ -402,12 +400,12 @@ typedef struct gbx_secret_target {
     const char *function;
 } gbx_secret_target;
 
-/* Does text refer to a secret, known or not? */
+/* True if text refers to a secret, known or not. */
 bool gbx_secrets_are_in(gbx_span text);
 
 /*
  * Append text to out with every {{secret:NAME}} replaced by the value of that secret.
- * text is the code's own, and hostile; out must be empty, and is secret from then on.
+ * text comes from the code, and is hostile; out must be empty, and becomes secret.
  *
  * GBX_E_POLICY: a secret is unknown or not for that target, or a reference is not
  * properly ended; the message names both and contains no value. GBX_E_NOMEM: memory or
@@ -432,9 +430,8 @@ typedef enum gbx_secret_text {
 /*
  * Append data to out without the values of the policy's secrets. The policy must be the
  * engine's: a narrower one knows fewer secrets. A value is removed as it is, as base64
- * (at any place, in both alphabets), as hexadecimal digits, and as each of these
- * percent-encoded, escaped as in JSON or HTML, or in up to four of these at once
- * (docs/internals/secrets.md).
+ * (at any place, in both alphabets) and as hexadecimal digits, and each of these also
+ * percent-encoded or escaped as in JSON, up to four times (docs/internals/secrets.md).
  *
  * *ret_changed is false if there was none: out is then left empty, and the caller uses
  * data. False if memory or the ceiling of out is exhausted: data must not be passed on.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy_add - add to a policy by calls: the command's flags, secrets, and what a replay
- * shows to code. A call is applied completely or not at all.
+ * policy_add - functions that extend a policy: by the command's flags, by secrets, and
+ * by the names that a replay shows to code. Each adds everything or nothing.
  */
 #include "policy/internal.h"
 #include "policy/json_reader.h"
@@ -95,8 +95,8 @@ static gbx_status unknown(const char *text, size_t len, gbx_error *reterr)
                       quote);
 }
 
-/* Add every part between commas of text[at] on; a part without text is refused with the
- * example, if there is one. */
+/* Add every part between commas, from text[at] on. An empty part is refused with the
+ * example, unless that is NULL. */
 static gbx_status take_parts(gbx_json_reader *r, gbx_json_text_fn add,
                              const char *example, const char *text, size_t at,
                              void *target)
@@ -142,7 +142,7 @@ static gbx_status take_flag(gbx_json_reader *r, const char *text)
                : take_parts(r, c->take, c->example, text, name_len + 1, NULL);
 }
 
-/* The error goes to reterr, and the policy back to what it was, unless status is GBX_OK. */
+/* Unless status is GBX_OK, restore the policy and copy the error to reterr. */
 static gbx_status end_change(const gbx_json_reader *r, gbx_status status,
                              gbx_error *reterr)
 {
@@ -232,7 +232,7 @@ gbx_status gbx_policy_secret_from(gbx_policy *policy, const char *name,
 
 /* ---- for replay -------------------------------------------------------------- */
 
-/* Input from strangers passes the same checks as an operator's. */
+/* A recording may be hostile: it passes the same checks as a policy's text. */
 
 static gbx_status nomem(gbx_error *reterr)
 {

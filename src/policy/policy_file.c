@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy_file - the policy file: a row for every key.
+ * policy_file - reads the policy file by tables with a row for every key.
  *
  * share/policy.schema.json describes the same for editors; a test compares the two.
  */
@@ -23,7 +23,7 @@
 
 /* Their values never enter a message. */
 
-/* A source of the entry's value: it must be a string, and the only one. */
+/* Read a source of the entry's value: it must be a string, and the only source. */
 static gbx_status read_source(gbx_json_reader *r, gbx_view value,
                               const gbx_entry *entry, const char *wanted,
                               const char **ret)
@@ -110,7 +110,7 @@ static void forget(secret_entry *secret)
     gbx_host_text_free(&secret->text);
 }
 
-/* The lists are read later, once there is a secret to put them into. */
+/* Skip a value. The lists are read in a second pass, once the secret exists. */
 static gbx_status leave(gbx_json_reader *r, gbx_view value, void *target)
 {
     (void)r;

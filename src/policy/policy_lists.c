@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wipe a value: it may be a credential, and others will get its memory. */
+/* Wipe a value: it may be a credential, and its memory will be reused. */
 static void free_value(char *value, size_t len)
 {
     if (value != NULL)

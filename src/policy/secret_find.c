@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_find - all forms of a policy's secrets, and the search for them.
+ * secret_find - makes all forms of a policy's secrets, and searches for them.
  *
  * The forms of a value are: itself; its hexadecimal digits in both cases; the part of
- * its base64, in both alphabets, that does not change with its place in the encoded
+ * its base64, in both alphabets, that does not depend on its place in the encoded
  * bytes; and itself with every escape undone, since the search also reads text in that
  * form.
  */
@@ -21,12 +21,12 @@
 
 /*
  * One automaton (Aho-Corasick) has all forms of a policy's secrets and reads each byte
- * once. Read-only once it is made: any thread may use it. It holds values, so it is in a
- * vault: sizes are counted before anything is made, and a single vault holds all, so
- * growing leaves no copy of a value behind.
+ * once. It is read-only once made, so any thread may use it. It holds values, so it is
+ * in secret memory: one block, whose size is counted first, so that growing leaves no
+ * copy behind.
  */
 
-/* The base64 character before the match also holds bits of the value. */
+/* The base64 character before, or after, the match also holds bits of the value. */
 #define EDGE_BEFORE 1u
 #define EDGE_AFTER  2u
 
@@ -48,7 +48,7 @@ typedef struct secret_node {
 } secret_node;
 
 struct gbx_secret_forms {
-    size_t size; /* of the vault that holds all of it */
+    size_t size; /* of the secret memory that holds all of it */
     secret_node *nodes;
     secret_form *forms;
     uint32_t node_count;
@@ -60,7 +60,7 @@ struct gbx_secret_forms {
     uint8_t pairs[65536 / 8];
 };
 
-/* Can a form or an escape begin with the first byte, or an escape with the second? */
+/* True if a form can begin with the pair, or an escape with one of its bytes. */
 static bool begins_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
 {
     unsigned pair = (unsigned)a << 8 | b;
@@ -68,7 +68,7 @@ static bool begins_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
     return (f->pairs[pair >> 3] >> (pair & 7) & 1) != 0;
 }
 
-/* The state after one byte more. */
+/* The state after one more byte. */
 static uint32_t next_state(const gbx_secret_forms *f, uint32_t state, uint8_t byte)
 {
     while (state != 0) {
@@ -92,7 +92,7 @@ static const char url_safe[] =
  * alphabets at three alignments. */
 #define FORMS_EACH 10u
 
-/* Bytes of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its size. */
+/* Maximum length of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its size. */
 static size_t forms_bytes(size_t value_len)
 {
     return value_len * 14 + 6;
@@ -154,7 +154,7 @@ static void on_form_byte(void *user, uint8_t byte, size_t start, size_t end)
     p->state = child_of(p->forms, p->state, byte);
 }
 
-/* The rest may be too short to search for. */
+/* Without its escapes a value may be too short to search for. */
 static void add_unescaped(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
 {
     path p = {.forms = f};
@@ -194,8 +194,8 @@ static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
     return bits;
 }
 
-/* Add the base64 characters that the value alone determines if it follows so many other
- * bytes. */
+/* Add the base64 characters that the value alone determines if it follows `before`
+ * other bytes. */
 static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
                        size_t before, const char *alphabet)
 {
@@ -209,7 +209,7 @@ static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
              (before > 0 ? EDGE_BEFORE : 0) | (end % 6 != 0 ? EDGE_AFTER : 0));
 }
 
-/* The part of a value to search for: blanks at its ends may get lost on the way. A
+/* The part of a value to search for: blanks at its ends may get lost in transit. A
  * value that would be too short without them stays whole. */
 static gbx_secret between_blanks(const gbx_secret *s)
 {
@@ -236,7 +236,7 @@ static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
     }
 }
 
-/* ---- where to go on after a byte that does not fit --------------------------- */
+/* ---- failure links, and pairs that may begin a form ---------------------------- */
 
 static void note_pair(gbx_secret_forms *f, uint8_t a, uint8_t b)
 {
@@ -262,8 +262,8 @@ static void note_escapes(gbx_secret_forms *f)
                 note_pair(f, (uint8_t)a, (uint8_t)b);
 }
 
-/* Breadth first: a state's failure state is less deep than itself. queue has room for
- * every node. */
+/* Breadth first: a failure state is less deep than its state. queue has room for every
+ * node. */
 static void link_failures(gbx_secret_forms *f, uint32_t *queue)
 {
     size_t count = 0;
@@ -336,7 +336,7 @@ void gbx_secret_forms_free(gbx_secret_forms *forms)
 
 /* ---- the search -------------------------------------------------------------- */
 
-/* How often *stop is checked. */
+/* Bytes between two checks of *stop. */
 #define STOP_BYTES 4096
 
 typedef struct finder {
@@ -344,11 +344,11 @@ typedef struct finder {
     gbx_span data;
     gbx_hits *hits;
     bool failed;        /* out of memory */
-    uint32_t state;     /* for the data as it is */
-    uint32_t unescaped; /* for the data without escapes */
+    uint32_t state;     /* of the raw data */
+    uint32_t unescaped; /* of the data without escapes */
     gbx_unescaper unescaper;
     size_t seen;    /* bytes without escapes, except those stepped over */
-    size_t *starts; /* a ring: positions in the data of the last of them */
+    size_t *starts; /* a ring: offsets in the data of the last of them */
     size_t mask;
 } finder;
 
@@ -358,7 +358,7 @@ static bool is_base64(uint8_t c)
            c == '+' || c == '/' || c == '-' || c == '_';
 }
 
-/* The n of \n: a line end of base64 that is a string of JSON. */
+/* True for the n of \n: an escaped line end in base64 in a JSON string. */
 static bool is_escaped(gbx_span data, size_t at)
 {
     return at > 0 && data.data[at - 1] == '\\' &&
@@ -395,7 +395,7 @@ static void found(finder *f, uint32_t form_number, size_t start, size_t end)
     if ((form->edges & EDGE_AFTER) != 0 && end < f->data.len &&
         is_base64(f->data.data[end]))
         hit.end++;
-    /* Both searches may find the same hit, and a value may overlap itself for long. */
+    /* Both searches may find the same hit, and a value may overlap itself often. */
     if (last != NULL && hit.start < last->end && hit.end > last->start) {
         last->start = hit.start < last->start ? hit.start : last->start;
         last->end = hit.end > last->end ? hit.end : last->end;
@@ -454,8 +454,8 @@ static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
               end);
 }
 
-/* Step over bytes of which no two look like a secret or an escape, as most do not.
- * Returns the position of the next relevant byte, or how far it came. */
+/* Step over bytes at which neither a form nor an escape can begin, as at most. Returns
+ * the offset of the next relevant byte, or limit. */
 static size_t step_over(const finder *f, size_t at, size_t limit)
 {
     const uint8_t *data = f->data.data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* secrets - fill the values of secrets in, and strip them from what comes back. */
+/* secrets - fill in the values of secrets, and strip them from answers. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
@@ -74,8 +74,8 @@ static bool is_for(const gbx_secret *secret, const gbx_secret_target *target)
     return false;
 }
 
-/* The secret that the reference at the beginning of text names; *ret_len is the length
- * of the reference. */
+/* Parse the reference at the beginning of text: *ret is its secret, *ret_len its
+ * length. */
 static gbx_status take_reference(const gbx_policy *policy,
                                  const gbx_secret_target *target, gbx_span text,
                                  const gbx_secret **ret, size_t *ret_len,
@@ -253,8 +253,8 @@ static void strip_string(const gbx_policy *policy, const gbx_hits *hits, size_t 
     (void)gbx_buf_append(out, data.data + plain, end - plain);
 }
 
-/* data is JSON: inside strings the value is replaced, a number or word that is part of
- * one becomes a string, and the structure stays. */
+/* data is JSON. In strings the value is replaced; a number or word that is part of a
+ * value becomes a string; the structure stays. */
 static void strip_json(const gbx_policy *policy, const gbx_hits *hits, gbx_span data,
                        gbx_buf *out)
 {

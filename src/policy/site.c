@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* site - one allowed destination, from and to text, and what it matches. */
+/* site - parse, print, compare and match one allowed destination. */
 #include "policy/policy.h"
 
 #include "policy/internal.h"
@@ -116,7 +116,7 @@ static gbx_status check_address(const char *text, const gbx_host *host, gbx_site
     return GBX_OK;
 }
 
-/* Host and port of parts, which point into text, the whole entry. */
+/* Parse the host of parts, which point into text, the whole entry. */
 static gbx_status take_host(const char *text, const gbx_hostport *parts, gbx_site *site,
                             gbx_error *reterr)
 {
@@ -236,12 +236,12 @@ bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
 
     while (end < len && strchr("/?#", url[end]) == NULL)
         end++;
-    /* Text that is not a site by our strict rules may still be one to a URL parser. */
+    /* Text that is not a site by our strict rules may still be a valid URL. */
     if (mark == NULL || memchr(url, '*', end) != NULL ||
         memchr(url, '\\', end) != NULL ||
         gbx_site_parse(url, end, &asked, NULL) != GBX_OK)
         return true;
-    assert(asked.host != NULL); /* else it would not be a site */
+    assert(asked.host != NULL); /* else parsing has failed */
     for (size_t i = 0; i < policy->fetch.site_count && !ok; i++)
         ok = gbx_site_matches(&policy->fetch.sites[i], asked.host, port_of(&asked),
                               asked.schemes);

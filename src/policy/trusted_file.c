@@ -21,10 +21,10 @@
 
 #define LINKS_MAX 40 /* the kernel's limit */
 
-/* Size of a command's paths in a message. */
+/* Maximum length of the paths of a command in a message, in bytes. */
 #define PATHS_SIZE 240
 
-/* The owner of a file whose owner this user namespace does not know. */
+/* Shown as the owner of a file whose owner this user namespace does not map. */
 #define OVERFLOW_UID 65534
 
 #define OTHERS_READ  (S_IRGRP | S_IROTH)
@@ -35,7 +35,7 @@ enum { ELSEWHERE, FOREIGN, WRITABLE, EXPOSED, FAULT_COUNT };
 
 typedef struct fault {
     bool is_found;
-    bool needs_root; /* to be repaired */
+    bool needs_root; /* for the repair */
     gbx_buf paths;   /* each after a blank, quoted for a shell */
 } fault;
 
@@ -51,7 +51,7 @@ typedef struct walk {
     fault faults[FAULT_COUNT];
 } walk;
 
-/* The first part of the rest of the path. */
+/* The part of the path that is examined. */
 typedef struct step {
     char name[NAME_MAX + 1];
     char path[PATH_MAX]; /* for messages */
@@ -68,8 +68,8 @@ static gbx_status fail_open(const gbx_trusted_file *file, gbx_error *reterr)
 
 /* ---- faults ---------------------------------------------------------------- */
 
-/* Append path quoted for a shell. Characters that could steer a terminal are escaped;
- * then the command cannot be used. */
+/* Append path quoted for a shell. Characters that could steer a terminal are escaped:
+ * the command is then of no use. */
 static void append_path(gbx_buf *to, const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -131,7 +131,7 @@ static bool is_ours(const struct stat *st)
     return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* In a user namespace the machine's root may be unmapped. */
+/* In a user namespace the machine's root may be an unmapped user. */
 static bool is_unmapped(uid_t uid)
 {
     unsigned long first;
@@ -150,8 +150,8 @@ static bool is_unmapped(uid_t uid)
     return !is_mapped;
 }
 
-/* For parts of the path before the file. Where others may make entries, one of unknown
- * owner may be theirs. */
+/* True if a part of the path before the file is not ours. An unmapped owner is accepted
+ * only where others cannot make entries. */
 static bool leads_astray(const walk *w, const struct stat *st)
 {
     return !is_ours(st) && (w->is_shared || !is_unmapped(st->st_uid));
@@ -220,8 +220,8 @@ static bool start(walk *w)
     return true;
 }
 
-/* Take the first name off the rest; false if there is none, or none that a file can
- * have. */
+/* Take the first name off the rest; false with errno if there is none or it is too
+ * long. */
 static bool take_name(walk *w, step *s)
 {
     size_t from = strspn(w->rest, "/");
@@ -240,7 +240,7 @@ static bool take_name(walk *w, step *s)
     return true;
 }
 
-/* Open what the kernel's link leads to, which may differ from the path that it
+/* Open the target of a link in /proc, which may differ from the path that the link
  * shows. */
 static bool open_through(walk *w, step *s)
 {
@@ -257,7 +257,7 @@ static bool open_through(walk *w, step *s)
     return s->fd >= 0 && fstat(s->fd, &s->st) == 0;
 }
 
-/* Open the next part of the path; first as a directory, which mounts it if needed. */
+/* Open the next part of the path, first as a directory, which triggers an automount. */
 static bool take_step(walk *w, step *s)
 {
     struct statfs fs = {0};
@@ -277,7 +277,7 @@ static bool take_step(walk *w, step *s)
     return open_through(w, s);
 }
 
-/* Whoever can exchange the user's home acts as the user already. */
+/* A user who can exchange $HOME can act as its user already. */
 static bool is_home(const struct stat *st)
 {
     const char *home = secure_getenv("HOME");
@@ -331,7 +331,7 @@ static bool follow(walk *w, const step *s)
     return target[0] != '/' || start(w);
 }
 
-/* Walk to the file at the end; s is then that file. */
+/* Walk to the file at the end of the path; *s is then that file. */
 static bool walk_on(walk *w, step *s)
 {
     if (!start(w))

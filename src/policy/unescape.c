@@ -28,7 +28,7 @@ static unescaped one_byte(uint8_t byte, uint8_t taken)
     return (unescaped){.bytes = {byte}, .count = 1, .taken = taken};
 }
 
-/* A lone surrogate becomes bytes that are in no value. */
+/* A lone surrogate becomes bytes that are not UTF-8. */
 static unescaped point(uint32_t c, uint8_t taken)
 {
     unescaped u = {.taken = taken};
@@ -107,12 +107,12 @@ static unescaped unescape(const uint8_t *data, size_t len)
     }
 }
 
-/* ---- in one another ----------------------------------------------------------------- */
+/* ---- nested escapes ---------------------------------------------------------- */
 
 static void take(gbx_unescaper *u, size_t depth, uint8_t byte, size_t start,
                  size_t end);
 
-/* Pass on the bytes that are decided; at the end of the input all are. */
+/* Pass decided bytes to the next level; at the end of the input all are decided. */
 static void undo(gbx_unescaper *u, size_t depth, bool is_end)
 {
     gbx_unescape_level *level = &u->levels[depth];

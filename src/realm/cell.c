@@ -5,8 +5,8 @@
  *
  * On 64-bit machines a reference to an object is the address of its cell. Byte 5 of a
  * cell is its type, which code cannot change: unlike a prototype, a name or a tag it
- * cannot be forged, and reading it runs no code. Nothing here is assumed: every offset
- * is learned from samples at the start. What cannot be learned is reported as unknown.
+ * cannot be forged, and reading it runs no code. Every offset is learned from samples,
+ * or checked with them, at the start. What cannot be learned is reported as unknown.
  */
 #include "realm/internal.h"
 
@@ -95,7 +95,7 @@ static bool learn_kinds(JSGlobalContextRef ctx, gbx_cells *cells)
             return false;
         cells->names[i] = gbx_value_of_text(ctx, kind_names[i], strlen(kind_names[i]));
         JSValueProtect(ctx, cells->names[i]);
-        /* The type of plain objects, shared by objects without a type of their own. */
+        /* Not the type of plain objects, which objects without their own type share. */
         if (type != type_at(ctx, list, 0) && type != type_at(ctx, list, 1))
             cells->kind_of_type[type] = (uint8_t)i;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console - the methods that people use; each sends one line of text, or a few, to the
- * worker.
+ * console - the common methods of a console. Each sends one line of text, or a few, to
+ * the worker.
  *
  * Only `natives.emit(level, text)` leaves the realm. Evaluates to a function of
  * (natives, inspect); its value is the console object.
@@ -28,7 +28,7 @@
   const PLAIN = { __proto__: null };
   let indent = '';
 
-  /* The object's own string conversion, unless it is the built-in's. */
+  /* True for errors, dates, and objects with a toString() other than the built-in ones. */
   function hasOwnText(value) {
     const type = kind(value);
     if (type === 'Error' || type === 'Date') return true;

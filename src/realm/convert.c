@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert - what goes in and out of the engine: strings, bytes, functions, members of
- * objects, and what scripts give.
+ * convert - converts strings, bytes, functions and properties between C and the engine,
+ * and evaluates internal scripts.
  *
- * Two traps of strings are handled here and nowhere else. The engine's constructor from UTF-8
+ * Only this file handles two traps of strings. The engine's constructor from UTF-8
  * stops at a NUL, and makes an empty string of invalid UTF-8; its conversion back stops
  * at an unpaired surrogate. ASCII stays one byte a character in both directions.
  */
@@ -18,12 +18,12 @@
  * The characters of a string without a copy.
  *
  * The engine keeps most text as one byte a character and widens all of it when the API
- * is asked for its characters: for 10 MB of text 20 MB and 4 ms. Their position is
- * learned from samples at first use, as in cell.c; if it cannot be learned, text goes
- * through the API.
+ * is asked for its characters: 10 MB of text cost 20 MB and 4 ms. The layout is checked
+ * with samples at first use, as in cell.c; if it is not as expected, text goes through
+ * the API.
  */
 
-/* The engine's string has its length, a pointer to its characters, and flags. */
+/* Offsets in the engine's string; the characters are behind a pointer. */
 #define LENGTH     4
 #define CHARACTERS 8
 #define FLAGS      16
@@ -112,8 +112,8 @@ const uint8_t *gbx_string_narrow(JSStringRef text)
 
 #define REPLACEMENT 0xFFFD
 
-/* How many bytes at data begin a character without completing it: they are replaced
- * as one. At least 1. */
+/* Number of bytes at data that begin a character without completing it: they are
+ * replaced as one. At least 1. */
 static size_t broken_length(const uint8_t *data, size_t len)
 {
     uint8_t lead = data[0];
@@ -132,7 +132,7 @@ static size_t broken_length(const uint8_t *data, size_t len)
     return n;
 }
 
-/* As in Node's Buffer: what is invalid is replaced, a byte order mark stays. */
+/* Decode as Node's Buffer does: invalid bytes are replaced, a byte order mark stays. */
 static size_t decode_utf8(const uint8_t *data, size_t len, JSChar *to)
 {
     size_t count = 0;
@@ -197,7 +197,7 @@ static bool is_ascii(const void *text, size_t len)
 
 typedef gbx_engine_ref maker(const uint8_t *latin1, size_t len);
 
-/* NULL if it is not ASCII, or this engine lacks a function: then use the usual way. */
+/* NULL if it is not ASCII, or this engine lacks a function: then use the API. */
 static JSStringRef from_ascii(const void *text, size_t len, maker *make)
 {
     void *impl;
@@ -379,9 +379,8 @@ JSValueRef gbx_value_of_bytes(JSContextRef ctx, void *bytes, size_t len,
                                                  exception);
 }
 
-/* ---- the realm of this process, and functions, members and scripts of its engine ---- */
+/* ---- the process's realm; functions, properties and scripts of the engine ---- */
 
-/* The one realm of the process. */
 static gbx_realm the_realm;
 
 gbx_realm *gbx_realm_self(void)

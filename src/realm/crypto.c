@@ -18,14 +18,14 @@
 /* Bytes, or UTF-16 units, per piece. */
 #define PIECE GBX_KIB(64)
 
-/* Bytes of a value: longer ones, of algorithms with a free length, are rare. */
+/* Bytes that most values fit in: only algorithms with a free length exceed it. */
 #define SHORT 64u
 
-/* Numbers that the script stores for the native it is about to call: each query to
- * the engine costs as much as hashing a short text. */
+/* Indexes of the numbers that the script stores for a native, named in brackets below:
+ * each query to the engine costs as much as hashing a short text. */
 enum { ALGORITHM, LENGTH, COUNT, ENCODING, WORDS };
 
-/* One realm a process: state that all natives share. */
+/* State that all natives share: a process has one realm. */
 static struct {
     JSClassRef hash_class;
     uint32_t *words;  /* WORDS of them, a Uint32Array to the script */
@@ -34,7 +34,7 @@ static struct {
     size_t unreported;
 } shared;
 
-/* An object of the class has none once its value was returned. */
+/* The hash of a HashState; it has none once the value of the hash was returned. */
 static gbx_hash *held_by(JSValueRef value)
 {
     gbx_hash *hash = JSObjectGetPrivate(gbx_object(value));
@@ -43,7 +43,7 @@ static gbx_hash *held_by(JSValueRef value)
     return hash;
 }
 
-/* The first count bytes of scratch. */
+/* The number of bytes of scratch to use. */
 static size_t count_of_scratch(void)
 {
     assert(shared.words[COUNT] <= PIECE);
@@ -86,8 +86,8 @@ static gbx_span piece_of(JSStringRef string, gbx_bytes_as as)
     return gbx_string_bytes(string, as, shared.decoded);
 }
 
-/* openMac(key) [algorithm, encoding]: the key is a piece of text, or a Uint8Array of the
- * script's own. */
+/* openMac(key) [algorithm, encoding]: the key is a piece of text, or a Uint8Array that
+ * only the script has. */
 static JSValueRef on_open_mac(GBX_ARGUMENTS)
 {
     JSStringRef string =
@@ -106,7 +106,7 @@ static JSValueRef on_copy(GBX_ARGUMENTS)
     return hold(ctx, gbx_hash_copy(held_by(argv[0])), GBX_HASH_COST);
 }
 
-/* bytes(hash) [count]: of scratch. */
+/* bytes(hash) [count]: hashes the first count bytes of scratch. */
 static JSValueRef on_bytes(GBX_ARGUMENTS)
 {
     gbx_hash_update(held_by(argv[0]), shared.scratch, count_of_scratch());
@@ -151,7 +151,7 @@ static JSValueRef make_hex(JSContextRef ctx, const uint8_t *value, size_t len)
     return made;
 }
 
-/* [encoding]: a short one in hex, if that is asked for; else a Uint8Array. */
+/* [encoding]: the value in hex if requested and short, else a Uint8Array. */
 static JSValueRef make_value(JSContextRef ctx, gbx_hash *hash, JSValueRef *exception)
 {
     size_t len = gbx_hash_value_len(hash);
@@ -190,7 +190,7 @@ static JSValueRef on_once(GBX_ARGUMENTS)
     return make_value(ctx, hash, exception);
 }
 
-/* random() [count]: into scratch. False without a random stream. */
+/* random() [count]: fills scratch. False without a random stream. */
 static JSValueRef on_random(GBX_ARGUMENTS)
 {
     return JSValueMakeBoolean(ctx,
@@ -206,9 +206,9 @@ static JSValueRef on_equal(GBX_ARGUMENTS)
                                              count_of_scratch()));
 }
 
-/* ---- what the script is made with ------------------------------------------- */
+/* ---- the objects that the script gets --------------------------------------- */
 
-/* {name: [number, length, is its length free?]}, other names too. */
+/* {name: [number, length, is its length free?]}; aliases are not enumerable. */
 static JSObjectRef make_algorithms(JSContextRef ctx)
 {
     JSObjectRef all = JSObjectMake(ctx, NULL, NULL);

@@ -3,8 +3,8 @@
  * crypto - hashes and message authentication codes in Node's shape, the digest of Web
  * Crypto, and randomness. All computed in this process: the host is not involved.
  *
- * Data is a string or bytes, never something that converts to one: no method of the
- * guest's is called on it. Evaluates to a function of (natives); its value becomes
+ * Data is a string or bytes, never a value that converts to one: no method of the guest
+ * is called on it. Evaluates to a function of (natives); its value becomes
  * global.
  */
 (function (natives) {
@@ -14,7 +14,7 @@
   const {
     bytes: bytesOfText, bytesOf, encoded, encodings, fromBase64, put: own, received, typedArray: typeOf, withCode,
   } = natives.common;
-  const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* in words, as crypto.c has them */
+  const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* indexes of words, as in crypto.c */
   const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
   const { floor, min } = Math;
   const ErrorOf = Error, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
@@ -108,7 +108,7 @@
     return name.length < 32 ? ALGORITHMS[toLowerCase(name)] : undefined;
   }
 
-  /* Of text that is given, or of a value that is returned. */
+  /* The number of an encoding: of text that is given, or of a value that is returned. */
   function encodingOf(name, isGiven) {
     if (typeof name !== 'string') throw wrongType('encoding', 'of type string', name);
     const found = name.length < 32 ? encodings[toLowerCase(name)] : undefined;
@@ -121,14 +121,14 @@
     return name === undefined || name === null ? AS_BYTES : encodingOf(name, false);
   }
 
-  /* In memory that only a native sees: it pins what it points to. */
+  /* A copy in memory that only a native sees: natives pin the memory that they read. */
   function copied(array) {
     const copy = new ByteArray(lengthOf(array));
     if (lengthOf(copy) > 0) put(copy, array);
     return copy;
   }
 
-  /* size bytes from at on, into scratch. */
+  /* Copies size bytes of array, from at on, to offset `to` of scratch. */
   function load(array, at, size, to) {
     put(scratch, at === 0 && size === lengthOf(array) ? array
       : new ByteArray(bufferOf(array), offsetOf(array) + at, size), to);
@@ -189,8 +189,8 @@
     return new ByteArray(bufferOf(made), 0, used);
   }
 
-  /* First check data: returns its encoding if it is a string to be hashed as it is, else
-   * its bytes. */
+  /* Checks data before it is fed. Returns its encoding if it is a string to be hashed
+   * directly, else its bytes. */
   function prepare(name, data, encoding) {
     if (typeof data === 'string') {
       const as = encoding === undefined || encoding === null ? utf8
@@ -206,8 +206,8 @@
     return array;
   }
 
-  /* Then feed it. If this throws, because memory or stack is out, the state must not
-   * be used again. */
+  /* Feeds what prepare() returned. If this throws, because memory or stack ran out, the
+   * state must not be used again. */
   function feed(state, data, prepared) {
     if (typeof prepared === 'number') feedText(state, data, prepared);
     else feedBytes(state, prepared);
@@ -273,7 +273,7 @@
   /* If a short text is all the data, as is common, it waits for digest() and needs
    * no state: that saves half the cost of hashing it. */
   class Hash {
-    #plan; /* undefined: nothing more can be done */
+    #plan; /* undefined: finished, or an operation failed */
     #first; /* a text that is not fed yet */
     #state; /* undefined: nothing was fed */
 
@@ -326,7 +326,7 @@
   }
 
   class Hmac {
-    #state; /* undefined: nothing more can be done */
+    #state; /* undefined: finished, or an operation failed */
 
     constructor(name, key, options) {
       const algorithm = algorithmOf(name);
@@ -381,7 +381,7 @@
 
   /* ---- randomness ------------------------------------------------------------------------ */
 
-  /* size bytes of it in scratch. */
+  /* Puts size random bytes into scratch. */
   function draw(size) {
     words[COUNT] = size;
     if (!random())

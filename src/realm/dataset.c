@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dataset - reads the text of a dataset. The sealed template does it, because the text is
+ * dataset - parses the text of a dataset, in the sealed template, because the text is
  * hostile: the host never parses it.
  */
 #include "realm/internal.h"
@@ -24,7 +24,7 @@ static JSValueRef refuse(gbx_realm_fault *fault, uint32_t line, uint32_t column,
     return NULL;
 }
 
-/* The text has been checked: the engine refuses it only if memory is out. */
+/* The text has been checked: the engine refuses it only if it is out of memory. */
 static JSValueRef parse(gbx_realm *realm, const char *text, size_t len,
                         gbx_realm_fault *fault)
 {
@@ -61,14 +61,14 @@ static size_t finished(const char *text, size_t len)
     return last != NULL ? (size_t)(last + 1 - text) : len;
 }
 
-/* Values in brackets or quotes are whole where they end; a number could continue. */
+/* True if more text could continue the last value: only a number has no end mark. */
 static bool goes_on(const char *text, size_t len, unsigned format)
 {
     return (format & GBX_DATA_GROWS) != 0 && len > 0 &&
            isdigit((unsigned char)text[len - 1]);
 }
 
-/* The lines as one array, and how much of the text they are. */
+/* Join the lines into one JSON array. *ret_len: how much of the text was used. */
 static bool join(const char *text, size_t len, unsigned format, gbx_buf *to,
                  size_t *ret_len, gbx_json_fault *fault)
 {
@@ -146,7 +146,7 @@ static JSValueRef read_table(gbx_realm *realm, const char *text, size_t len,
     return NULL;
 }
 
-/* ---- all of them ----------------------------------------------------------------- */
+/* ---- all formats ------------------------------------------------------------- */
 
 static JSValueRef read_data(gbx_realm *realm, const gbx_realm_data *data,
                             gbx_realm_fault *fault)
@@ -180,7 +180,7 @@ bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data,
     value = key != NULL ? read_data(realm, data, ret_fault) : NULL;
     if (value != NULL) {
         if (realm->datasets == NULL) {
-            /* Without a prototype every name is usable, even __proto__. */
+            /* No prototype: every name is usable, even __proto__. */
             realm->datasets =
                 gbx_object(gbx_evaluate_script(realm, "({__proto__: null})"));
             gbx_set(realm->ctx, realm->global, "datasets", realm->datasets,

@@ -3,11 +3,11 @@
  * dateparse - spellings of dates that Node reads and the engine does not.
  *
  * The language leaves all but ISO 8601 to the engine. Ours reads 2/29/2024 and most
- * others, but not 2024-02-29 10:00 UTC, 2024.02.29 or Feb 2024: such a date is spelled
- * as the engine reads it, and its own parser does the rest.
+ * others, but not 2024-02-29 10:00 UTC, 2024.02.29 or Feb 2024. Such a date is changed
+ * to a spelling that the engine reads, and its own parser does the rest.
  *
- * The program that links this file overrides the engine's function of that name, which
- * is called after the one for ISO 8601.
+ * The program that links this file overrides the engine's WTF::parseDate(), which is
+ * called after the parser for ISO 8601.
  */
 #include "realm/internal.h"
 
@@ -30,8 +30,8 @@ double gbx_parse_date(const uint8_t *text, size_t len,
 
 static parse_fn engines;
 
-/* Without leading blanks; no-break spaces, as toLocaleString() puts them before PM,
- * become plain ones. False if it does not fit, or has a NUL. */
+/* Copy text without leading blanks. No-break spaces, which toLocaleString() puts before
+ * PM, become plain ones. False if the text does not fit, or has a NUL. */
 static bool copy_text(const uint8_t *text, size_t len, char to[static TEXT_MAX])
 {
     size_t used = 0;
@@ -56,8 +56,8 @@ static bool copy_text(const uint8_t *text, size_t len, char to[static TEXT_MAX])
 typedef struct part {
     int number; /* -1: a word */
     char word[10];
-    char separator; /* the first of them, or what stands there instead */
-    size_t end;     /* in the text, without separators */
+    char separator; /* the character after it */
+    size_t end;     /* offset in the text, before separators */
 } part;
 
 /* Returns how many of the date's parts text begins with. */
@@ -95,8 +95,8 @@ static bool is_joined(const part *p)
     return p->number >= 0 && p->separator != 0 && strchr("-./", p->separator) != NULL;
 }
 
-/* Write the date that text begins with as the engine reads it. Returns its length in
- * text, or 0: it is written otherwise. */
+/* Rewrite the date that text begins with in a spelling that the engine reads. Returns
+ * the date's length in text, or 0 if it has none of the forms below. */
 static size_t write_date(const char *text, char *to, size_t size)
 {
     part p[3];
@@ -142,7 +142,7 @@ static int cut_fraction(char *text)
     return ms;
 }
 
-/* Z at the end is a zone to the engine only in ISO 8601. The text has room. */
+/* The engine reads a final Z as a zone only in ISO 8601. The text has room. */
 static void spell_zone(char *text)
 {
     size_t len = strlen(text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env - the values that the policy lists, as an object that cannot be extended and that
- * has no other names, since it has no prototype.
+ * env - the values that the policy lists, as a frozen object without a prototype, which
+ * has no other names.
  *
- * Evaluates to a function without arguments. Its value becomes global, with `make`, of
- * the JSON of a call's values, which only the C side sees.
+ * Evaluates to a function without arguments. Its value's env becomes global. make(json),
+ * which only the C side sees, makes env from the JSON of a call's values.
  */
 (function () {
   'use strict';

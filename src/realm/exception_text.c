@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exception_text - an exception as text for whoever must repair the code.
+ * exception_text - describes an exception as text, for the author of the code.
  *
  * The thrown value is hostile: every property is read in its own exception slot, the
  * host's deadline stops a getter that loops, and every length is capped. Positions are
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_UNITS     2048 /* of a message that is too long */
+#define TAIL_UNITS     2048 /* kept from the end of a message that is too long */
 #define MARK_SIZE      64   /* of the note that says how much was left out */
 #define CLASSES_MAX    8    /* of one error */
 #define CLASS_NAME_MAX 128
@@ -23,9 +23,9 @@
 /*
  * Converts the engine's positions in our text to positions in the caller's.
  *
- * The engine gets the first line, so line numbers are right except past the end, where
- * our suffix is. Columns are shifted by our prefix on the first line and by what was
- * inserted into a script.
+ * The engine is given the number of the first line, so lines are right except past the
+ * end, where our suffix is. Columns are shifted by our prefix on the first line and by
+ * what was inserted into a script.
  */
 
 static uint32_t count_lines(gbx_span code)
@@ -102,7 +102,7 @@ static bool parse_frame(const char *line, size_t len, const char *url, gbx_frame
     const char *end = line + len;
     const char *at = memrchr(line, '@', len);
 
-    while (at != NULL && !begins_place(at, end, url)) /* a url may have one, too */
+    while (at != NULL && !begins_place(at, end, url)) /* a URL may have an @, too */
         at = memrchr(line, '@', (size_t)(at - line));
     if (at == NULL)
         return false;
@@ -144,8 +144,8 @@ uint32_t gbx_read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
     return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
 }
 
-/* The last units of text as UTF-8, without splitting a character. The API alone
- * would widen all of the text. */
+/* Append the last count units of text as UTF-8, without splitting a character. The API
+ * alone would widen all of the text. */
 static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
 {
     size_t at = JSStringGetLength(text) - count;
@@ -160,8 +160,8 @@ static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
     gbx_utf8_append_utf16(to, units + at, count - at);
 }
 
-/* A message; one that is too long becomes its head and tail, since its end may name
- * the cause. */
+/* Copy a message. If it is too long, keep its head and tail, since its end may name the
+ * cause. */
 static size_t copy_message(gbx_realm *realm, JSValueRef value, size_t size)
 {
     char *to = realm->message;
@@ -350,8 +350,8 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         locate(realm, error, ret);
 }
 
-/* The engine's messages for a refused allocation for which it sets no bit: for
- * buffers, and for allocations by its libraries, such as Intl's. */
+/* True for the messages of refused allocations for which the engine sets no bit: of
+ * buffers, and by its libraries, such as Intl's. */
 static bool is_refusal(gbx_realm *realm, JSValueRef exception)
 {
     static const struct {
@@ -478,7 +478,7 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
     ret->line = ret->column = 0;
 }
 
-/* A place in the code as one in the caller's text, and back. */
+/* Convert a position in the code to one in the caller's text, and back. */
 static void into_text(const gbx_realm *realm, uint32_t *line, uint32_t *column)
 {
     if (*line == 1 && *column != 0)
@@ -508,8 +508,8 @@ void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret)
     into_text(realm, &ret->line, &ret->column);
 }
 
-/* A message quotes the expression that failed from the text without types, in which they
- * are blanks. The source has as many bytes in the same places: put those back. */
+/* A message quotes the failed expression from the text without types, which has blanks
+ * in their places. The source has the same length: copy its bytes into the message. */
 static void restore_types(gbx_realm *realm, const gbx_explanation *e)
 {
     static const char *const quotes[] = {"(evaluating '", "(In '", "(near '"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forms - from the text of a call to something that can be called.
+ * forms - compiles the text of a call to a function that can be called.
  *
- * The text is put between our prefix and suffix. It must not be able to end what the
- * prefix began and go on outside (`a) ; evil(); (b`); otherwise code that does not
- * compile as a whole might still have run in part:
+ * The text is put between our prefix and suffix. It must not be able to close what the
+ * prefix opened and continue outside it (`a) ; evil(); (b`). Otherwise code that does
+ * not compile as a whole might still run in part:
  *
  *   function  `(` code `)` is evaluated only if `[` code `]` parses as well. Up to the
  *             first closing bracket that code did not open, both parse alike; that
@@ -59,7 +59,7 @@ static JSStringRef compose(const char *prefix, gbx_span code, const char *suffix
     return made;
 }
 
-/* Is the code only to be compiled? */
+/* True if the code is only compiled, not run. */
 static bool is_check(const source *s)
 {
     return (s->realm->in->flags & GBX_CALL_WIRE_COMPILE) != 0;
@@ -173,7 +173,7 @@ static bool compile_function(source *s, gbx_compiled *ret)
         } else {
             JSValueRef thrown = s->exception;
 
-            /* Neither an empty list nor a spread is an expression. */
+            /* Empty code or a spread parses in a list but is not an expression. */
             if (parses(s, text)) {
                 s->exception = thrown;
                 fail_thrown(s);
@@ -286,7 +286,7 @@ static bool bad_binding(source *s, const char *name, const char *why)
     return false;
 }
 
-/* A name that could be a parameter of strict async code. */
+/* True if name can be a parameter of strict async code. */
 static bool is_name(source *s, JSStringRef name, const char *text)
 {
     JSContextRef ctx = s->realm->ctx;
@@ -411,8 +411,8 @@ static void put_hidden(JSContextRef ctx, JSObjectRef object, JSStringRef name,
 }
 
 /*
- * A script finds each dataset by its name. Where it is called with one alone, that is also
- * its own member: models write data.orders and ({ orders }) => as if data held all.
+ * A script finds each dataset as a global. The dataset that the call names also is its
+ * own member: models write data.orders and ({ orders }) => as if data held all.
  */
 static void name_datasets(source *s)
 {
@@ -497,7 +497,7 @@ static bool compile(source *s, JSValueRef input, gbx_compiled *ret)
     return false;
 }
 
-/* What the function of a script is called with, as text of the script. */
+/* The arguments with which the code's function is called, as source text. */
 static const char *arguments_of(const gbx_realm *realm)
 {
     bool has_input = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * garbage - let the engine collect before garbage fills the memory limit.
+ * garbage - makes the engine collect before garbage fills the memory limit.
  *
  * The engine's collector counts the cells that it allocates, but not what they own in
  * the C library's heap: the formatter behind an Intl object, the stack trace of an
@@ -15,8 +15,8 @@
  * then calls Heap::collectAsync(), in a state in which it can collect. We run a full
  * collection with a sweep, since only that frees the memory. The limit is also reported
  * before a typed array or a large cell that no longer fits. The template's own
- * collection shows whether the engine calls both functions. An engine that does not
- * collects as usual.
+ * collection shows whether the engine calls both functions. If it does not, it collects
+ * as usual.
  */
 #include "realm/internal.h"
 
@@ -82,7 +82,7 @@ static uint32_t flags_of(JSValueRef promise)
     return flags;
 }
 
-/* Can this many bytes be read there? They lie in one page or two. */
+/* True if size bytes can be read there. They lie in one page or two. */
 static bool is_mapped(const void *from, size_t size)
 {
     uintptr_t first = (uintptr_t)from & ~(uintptr_t)(PAGE - 1);
@@ -163,17 +163,17 @@ static void gbx_rejections_let_go(gbx_realm *realm)
             *at.elements[i].place = kept.handled;
 }
 
-/* If a collection leaves less room than this part of the limit, it may be the last:
- * otherwise a call that keeps all it allocates would spend its time on collections. */
+/* At least this part of the limit is allocated between two collections: otherwise a
+ * call that keeps all it allocates would spend its time on collections. */
 #define LAST_STEP 32
 
-/* A call that keeps little allocates this part of the limit between two collections. */
+/* The same for a call that keeps little, while there is room. */
 #define FIRST_STEP 4
 
 /* This part of the limit may be lost between used blocks: the kernel counts pages. */
 #define LOST 8
 
-/* More than the engine's collector ever waits for. */
+/* More bytes than the engine's collector ever waits for. */
 #define PLENTY ((size_t)1 << 40)
 
 static struct {
@@ -184,8 +184,8 @@ static struct {
     bool is_reached; /* the engine calls both functions */
 } state;
 
-/* Functions of the engine by their symbols, and pointers to the engine's own: in
- * this program ours replace most of them. */
+/* Functions of the engine, by their symbols. Ours replace all but REPORT_EXTRA in this
+ * program; the variable `engine` points to the engine's own. */
 #define DID_ALLOCATE  "_ZN3JSC4Heap11didAllocateEm"
 #define COLLECT_ASYNC "_ZN3JSC4Heap12collectAsyncENS_9GCRequestE"
 #define REPORT_EXTRA \
@@ -219,7 +219,7 @@ __attribute__((constructor)) static void find_engine(void)
 {
     const struct {
         const char *name;
-        void *at; /* of a pointer to a function */
+        void *at; /* of the pointer to set */
     } all[] = {
         {DID_ALLOCATE, &engine.did_allocate}, {COLLECT_ASYNC, &engine.collect_async},
         {MAKE_VIEW, &engine.make_view},       {MAKE_CELL, &engine.make_cell},
@@ -233,10 +233,10 @@ __attribute__((constructor)) static void find_engine(void)
     }
 }
 
-/* As much again as the last collection left, so that collections cost no more than
- * the allocations between them. But at most a third of the room, since garbage must
- * leave some for a large block, and not too little, so that a call which keeps what
- * it allocates meets few collections on its way to the limit. */
+/* Collect again after as many bytes as the last collection left, so that collections
+ * cost no more than the allocations between them. But wait for at most a third of the
+ * room, since garbage must leave some for a large block, and not for too little, so
+ * that a call that keeps what it allocates meets few collections before the limit. */
 static void set_next(void)
 {
     size_t used = gbx_memory_used();
@@ -273,7 +273,7 @@ void gbx_engine_collect_async(void *heap, void *request)
     set_next();
 }
 
-/* For a block so large that few fit: garbage may take up the room. */
+/* Before a block so large that few fit: collect if garbage may take up its room. */
 static void make_room(size_t bytes)
 {
     if (state.bytes == 0 || bytes < state.bytes / LAST_STEP ||

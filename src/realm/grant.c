@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grant - the capabilities that are scripts. Each is evaluated in the template, before
- * the lockdown, if the engine's policy has it. Its result becomes global after the
- * lockdown, and is removed from a call whose own policy lacks the capability.
+ * grant - the capabilities that are scripts. Each is evaluated in the template, between
+ * the two steps of the lockdown, if the engine's policy has it. Its result becomes
+ * global, and is removed from a call whose own policy lacks the capability.
  *
  * A script evaluates to a function of (natives, host), where host has call(name, args,
  * bytes), start(...) and cancel(id); see host.js.
@@ -74,7 +74,7 @@ static void remove_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
 {
     (void)made;
     JSObjectDeleteProperty(realm->ctx, realm->global, name, NULL);
-    gbx_helpers_restore(realm, name); /* a smaller one of the same name */
+    gbx_helpers_restore(realm, name); /* a helper of the same name */
 }
 
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper_natives - what the scripts of helpers/ need of this program: addresses, a random
- * name. The scripts are evaluated when code first uses them, so code may have
- * changed the built-ins they use: arguments can be anything.
+ * helper_natives - C functions for the scripts of helpers/: a parser of URLs, random
+ * UUIDs. The scripts are evaluated when code first uses them, so code may have changed
+ * the built-ins that they use: arguments can be anything.
  */
 #include "base/sha256.h"
 #include "realm/internal.h"
@@ -23,10 +23,10 @@ static const struct script {
     {"encodings", gbx_script_encodings}, {"none", "() => ({})"},
 };
 
-/* ---- addresses ------------------------------------------------------------------ */
+/* ---- URLs ----------------------------------------------------------------------- */
 
-/* The engine's parser; see internal.h. Returns the address as written by it; false if
- * text is none. Releases nothing of text and base, which may be NULL. */
+/* Parse a URL with the engine's parser (internal.h). *ret is the URL as it writes it.
+ * False if text is not a URL. The caller keeps text and base; base may be NULL. */
 static bool parse_url(JSStringRef text, JSStringRef base, JSStringRef *ret)
 {
     gbx_engine_url none = {.text = NULL}, before = none, made = none;
@@ -47,8 +47,8 @@ static bool parse_url(JSStringRef text, JSStringRef base, JSStringRef *ret)
     return is_valid && *ret != NULL;
 }
 
-/* Reads samples. Also loads what names need that are not ASCII, while files can be
- * opened. */
+/* True if samples are parsed as expected. Also loads the data for names that are not
+ * ASCII, while files can be opened. */
 static bool knows_urls(void)
 {
     static const struct {
@@ -89,7 +89,7 @@ static JSValueRef on_parse_url(GBX_ARGUMENTS)
     return value;
 }
 
-/* ---- the rest ------------------------------------------------------------------------ */
+/* ---- UUIDs, and evaluating the scripts ------------------------------------------- */
 
 /* uuid(): version 4, from the call's own randomness. */
 static JSValueRef on_uuid(GBX_ARGUMENTS)
@@ -119,7 +119,7 @@ static JSValueRef on_uuid(GBX_ARGUMENTS)
     return gbx_value_of_text(ctx, text, strlen(text));
 }
 
-/* evaluate(name): the function that the script is. */
+/* evaluate(name): evaluates the script to its function. */
 static JSValueRef on_evaluate(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();

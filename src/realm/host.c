@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * host - the C side of host.js. Requests go out through the gbx_realm_host; answers
- * come in while the realm waits. Nothing from a script is trusted: names, texts and
- * byte views are copied out as they are.
+ * come in while the realm waits. Nothing from a script is trusted: its names, texts and
+ * bytes are sent unchanged.
  */
 #include "realm/internal.h"
 
@@ -28,7 +28,7 @@ static char *text_of(JSContextRef ctx, JSValueRef value, size_t *ret_len)
     return copy;
 }
 
-/* Report each limit to the host once: repetitions add nothing. */
+/* Report each limit to the host only once. */
 static void tell_limit(gbx_realm *realm, uint8_t limit)
 {
     if (realm->host->limited == NULL || (realm->host_limited & 1u << limit) != 0)
@@ -40,9 +40,9 @@ static void tell_limit(gbx_realm *realm, uint8_t limit)
 /* Outcomes of a request; host.js has the same numbers. */
 enum { SENT = 0, OVER_THE_BYTES = 1, TOO_DEEP = 2 };
 
-/* request(id, name, text, bytes): SENT if it is on its way. A request that the host
- * would mistake for an attack, because our own messages never look like that, is not
- * sent. */
+/* request(id, name, text, bytes): SENT, or why it was not sent. Text that is nested too
+ * deep is not sent: the host would treat it as an attack, since our own messages never
+ * are. */
 static JSValueRef on_request(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();

@@ -26,7 +26,7 @@
     URIError: URIError.prototype,
   };
 
-  const open = { __proto__: null }; /* by id, sent and waiting ones */
+  const open = { __proto__: null }; /* calls by id, sent or waiting */
   const waiting = { __proto__: null }; /* ids by place in the queue */
   const spaces = { __proto__: null }; /* exposed functions, by root name */
   let first = 0, last = 0; /* of the queue */
@@ -36,7 +36,7 @@
     defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
   }
 
-  /* As in every stack: only the code's own frames. */
+  /* Keeps only the code's own frames, as in every stack. */
   function ownFrames(stack) {
     const lines = split(stack, '\n');
     let own = '';
@@ -74,14 +74,14 @@
     }
   }
 
-  /* A caller that makes its own errors gets the parts of ours. */
+  /* The caller of ask() makes its own errors: it gets the parts. */
   function fail(entry, name, message, code) {
     entry.reject(entry.error !== undefined ? describe(entry.error, name, message, code)
       : { __proto__: null, name, message, code: code !== '' ? code : undefined });
   }
 
-  /* 0: sent. 1: the host's limit on bytes is reached. 2: nested too deep for the
-   * host. */
+  /* request() returns 0: sent. 1: the host's limit on bytes is reached. 2: nested too deep
+   * for the host. */
   function send(entry) {
     const refused = request(entry.id, entry.name, entry.text, entry.bytes);
     if (refused !== 0) {
@@ -154,9 +154,9 @@
   }
 
   /* For preloads, which make their own promises and errors. Calls resolve(value) or
-   * reject(error) when the answer comes, or at once; neither may throw. Errors are {
-   * name, message, code }, except exceptions thrown by the arguments, or by check, which is
-   * called with their JSON. What resolve returns is what the code got as a result. */
+   * reject(error) when the answer comes, or at once; neither may throw. Errors have the form
+   * { name, message, code }, except exceptions of the arguments, or of check, which is called
+   * with their JSON. resolve returns the value that the code got as a result. */
   function ask(name, args, resolve, reject, check) {
     begin({
       __proto__: null, id: 0, name, text: undefined, bytes: undefined, plain: true, sent: false,
@@ -192,7 +192,7 @@
     }
     const value = json === undefined ? undefined : parse(json);
     const taken = entry.resolve(entry.plain ? value : { __proto__: null, value, bytes });
-    if (!entry.plain) known = undefined; /* of a file or a site: only the code reads it */
+    if (!entry.plain) known = undefined; /* a file or a response: its content is not kept */
     else remember(entry.error === undefined ? taken : value, json === undefined ? 0 : json.length);
   }
 
@@ -212,7 +212,7 @@
     return known;
   }
 
-  /* Is the code waiting for the host? */
+  /* True if a call was sent and has no answer yet. */
   function isWaiting() {
     return flying > 0;
   }
@@ -251,7 +251,7 @@
   }
   const hasOwn = Object.prototype.hasOwnProperty;
 
-  /* The names, a line each, that the running call may not use. */
+  /* Removes the functions, a line each, that the running call may not use. */
   function withhold(names) {
     const list = split(names, '\n');
     for (let i = 0; i < list.length; i++) remove(spaces, split(list[i], '.'), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspect - show any value as text, as people know it from Node's console.
+ * inspect - shows any value as text, in the format of Node's console.
  *
  * No code of the guest runs while a value is shown: properties are read through their
  * descriptors, accessors are named and not called, proxies are shown as their
@@ -54,13 +54,13 @@
   const { toStringTag } = Symbol;
   const plainKey = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 
-  const LINE = 80; /* where Node breaks a line when nothing says how wide it is */
+  const LINE = 80; /* the width that Node uses if it does not know the terminal's */
   const LEVELS = 3; /* this many inner levels may share one line */
   const ITEMS = 100;
   const KEYED = 10000; /* items of a list whose other properties are shown too */
   const STRING = 10000;
   const INNERS = 5, INNER = 160; /* errors of an AggregateError, and characters of each */
-  const BUDGET = 2000000; /* characters of one value; more is nobody's log line */
+  const BUDGET = 2000000; /* characters of one value; more is useless in a log */
 
   function push(list, item) {
     list[list.length] = item;
@@ -72,7 +72,7 @@
     return all;
   }
 
-  /* The data property that a plain read would find, if no accessor is in the way. */
+  /* The value that a read of the property would find; undefined for an accessor. */
   function find(object, name) {
     for (let at = object; at !== null; at = getPrototypeOf(at)) {
       at = bare(at);
@@ -275,7 +275,7 @@
   }
 
   /*
-   * What there is to show of an object: base is text before the braces, open and
+   * Collects what to show of an object: base is text before the braces, open and
    * close are the braces, output the entries, keys the properties still to show.
    */
   function describe(ctx, value, type, name, tag, depth) {
@@ -376,7 +376,7 @@
     return d;
   }
 
-  /* What a capability says about one of its objects. */
+  /* Shows an object by what natives.view() returned for it. */
   function showInterface(ctx, seen, depth, d) {
     if (seen === undefined) return;
     if (seen.text !== undefined) d.base = seen.text;

@@ -2,8 +2,8 @@
 /*
  * internal - what the files of realm/ share. No other folder includes it.
  *
- * Values in struct gbx_realm are protected for the life of the process; the engine's
- * collector finds values on the C stack there.
+ * Values in struct gbx_realm are protected for the life of the process. Values on the C
+ * stack need no protection: the engine's collector scans it.
  */
 #ifndef GBX_REALM_INTERNAL_H
 #define GBX_REALM_INTERNAL_H
@@ -23,8 +23,8 @@
 /*
  * The engine's headers, and functions that it exports without declaring them.
  *
- * The undeclared functions are weak: before anything is called, gbx_engine_missing()
- * names the first one that a changed engine no longer has.
+ * The undeclared functions are weak. gbx_engine_missing(), called before any of them,
+ * names the first required one that a changed engine no longer has.
  */
 
 #define GBX_WEAK __attribute__((weak))
@@ -40,12 +40,12 @@ extern GBX_WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
 /* The target of a Proxy; NULL if value is not one, or was revoked. */
 extern GBX_WEAK JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
 
-/* Whether an exception that leaves the C API carries a trace of the process's own
- * stack, for an inspector: 0.3 ms of unwinding. Missing does no harm. */
+/* Controls whether an exception that leaves the C API gets a trace of the native stack,
+ * for an inspector: 0.3 ms of unwinding. Optional. */
 extern GBX_WEAK void JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(
     JSGlobalContextRef ctx, bool includes);
 
-/* Report memory that the collector does not see; missing does no harm. */
+/* Report memory that the collector does not see. Optional. */
 extern GBX_WEAK void JSReportExtraMemoryCost(JSContextRef ctx, size_t bytes);
 
 /* Converts a value that is known to be an object: the API has two types for it. */
@@ -68,7 +68,7 @@ typedef struct gbx_engine_ref {
 extern GBX_WEAK gbx_engine_ref
 gbx_engine_string_impl(const uint8_t *latin1, size_t len) __asm__(
     "_ZN3WTF10StringImpl6createESt4spanIKhLm18446744073709551615EE");
-/* Uses the text where it lies. */
+/* Uses the text in place. */
 extern GBX_WEAK gbx_engine_ref
 gbx_engine_string_lent(const uint8_t *latin1, size_t len) __asm__(
     "_ZN3WTF10StringImpl28createWithoutCopyingNonEmptyESt4spanIKhLm18446744073709551615EE");
@@ -76,7 +76,7 @@ gbx_engine_string_lent(const uint8_t *latin1, size_t len) __asm__(
 extern GBX_WEAK gbx_engine_ref
 gbx_engine_string(void **impl) __asm__("_ZN14OpaqueJSString9tryCreateEON3WTF6StringE");
 
-/* Where an API's string has a pointer to the engine's. */
+/* Offset in an API string of the pointer to the engine's own string. */
 #define GBX_ENGINE_TEXT 8
 
 static inline void *const *gbx_engine_text(JSStringRef text)
@@ -84,7 +84,7 @@ static inline void *const *gbx_engine_text(JSStringRef text)
     return (void *const *)(const void *)((const char *)text + GBX_ENGINE_TEXT);
 }
 
-/* An address: it begins with these two, and is smaller. */
+/* The engine's URL: it begins with text and flags, and is smaller than this. */
 typedef struct gbx_engine_url {
     void *text; /* an engine's string */
     uint32_t flags;
@@ -93,7 +93,7 @@ typedef struct gbx_engine_url {
 
 #define GBX_ENGINE_URL_VALID 1u
 
-/* Reads an address; base may be a zeroed one. Writes *ret, which is owned. */
+/* Parses a URL; base may be zeroed. Writes *ret, which the caller owns. */
 extern GBX_WEAK void gbx_engine_parse_url(
     gbx_engine_url *ret, const gbx_engine_url *base, void *const *text,
     const void
@@ -114,8 +114,6 @@ static inline const char *gbx_engine_missing(void)
 
 /* ---- interpose.c: the allocator ----------------------------------------- */
 
-/* Private to realm: the allocator's figures for the process's memory. */
-
 /* Bytes allocated or mapped. Only differences are meaningful: mappings made by the
  * loader are not included. */
 size_t gbx_memory_used(void);
@@ -123,7 +121,7 @@ size_t gbx_memory_used(void);
 /* The name that the user's code has in every stack. */
 #define GBX_CODE_URL "code.js"
 
-/* ---- cell.c: what the engine's own cells say ------------------------------ */
+/* ---- cell.c: facts read from the engine's cells --------------------------- */
 
 /* XX(enumerator, name, expression that makes one). The name is what scripts see. */
 #define GBX_KIND_MAP(XX)                                                              \
@@ -168,7 +166,7 @@ typedef struct gbx_cells {
     uint8_t oom_bit;
 } gbx_cells;
 
-/* Where a promise's cell has its flags, an integer as the engine boxes it. */
+/* Offset of the flags in a promise's cell, an integer as the engine boxes it. */
 #define GBX_PROMISE_FLAGS 16
 
 /* Learn the layout from samples; false if the engine is unexpected. */
@@ -182,7 +180,7 @@ bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value)
 
 /* ---- garbage.c ---------------------------------------------------------------- */
 
-/* Collect, and check whether the engine asks us when to collect. */
+/* Collect garbage, and check whether the engine calls our functions in garbage.c. */
 void gbx_garbage_collect(gbx_realm *realm);
 
 /* ---- garbage.c: promises that the engine keeps to report ---------------- */
@@ -195,9 +193,9 @@ void gbx_rejections_learn(gbx_realm *realm);
 typedef struct gbx_origin {
     uint32_t first_line; /* where the code begins in the caller's text */
     uint32_t first_column;
-    uint32_t last_line;        /* and ends; 0: not known yet */
-    uint32_t prefix;           /* columns of ours before it on its first line */
-    const gbx_insert *inserts; /* and in the middle, in the order of the text */
+    uint32_t last_line;        /* where it ends; 0: not known yet */
+    uint32_t prefix;           /* columns of our prefix on its first line */
+    const gbx_insert *inserts; /* our insertions, in the order of the text */
     size_t insert_count;
 } gbx_origin;
 
@@ -216,7 +214,7 @@ void gbx_dates_learn(void);
 #define GBX_REJECTIONS_MAX 16u
 #define GBX_GRANTS_MAX     8u
 
-/* Names that are looked up, and texts. XX(field, text) */
+/* Property names and other fixed strings. XX(field, text) */
 #define GBX_REALM_NAMES(XX)                  \
     XX(url, GBX_CODE_URL)                    \
     XX(eval_off, "code from strings is off") \
@@ -239,7 +237,7 @@ void gbx_dates_learn(void);
     XX(n_env, "env")                         \
     XX(n_console, "console")
 
-/* What result.js gives to the C side. XX(field, member) */
+/* The members of result.js's value. XX(field, member) */
 #define GBX_REALM_HELPERS(XX)                                                   \
     XX(apply, "apply")                                                          \
     XX(call, "call")                                                            \
@@ -280,12 +278,12 @@ struct gbx_realm {
     JSObjectRef fire_timer, install_timers, remove_timers;       /* of timers.js */
     JSObjectRef answer, answered, expose, withhold, forget, ask; /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise;      /* lazy_globals.js */
-    JSObjectRef natives, host_script, limit; /* for what each engine adds */
+    JSObjectRef natives, host_script, limit; /* kept for gbx_realm_complete() */
     JSObjectRef preload_warm;  /* function left by a preload, to run before calls; or
                                  NULL */
     JSObjectRef preload_input; /* the same for integers beyond 2^53 - 1: preload.js */
     JSObjectRef preload_result;
-    bool has_servers;                    /* preloads have left those of code mode */
+    bool has_servers;                    /* preloads have made code mode's servers */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
@@ -296,20 +294,20 @@ struct gbx_realm {
     const gbx_msg_call *in;
     const gbx_realm_host *host;
     gbx_origin origin;
-    gbx_prepared_code prepared; /* of the call's code; empty: it is compiled as it is */
+    gbx_prepared_code prepared; /* of the call's code; empty: compile it unchanged */
     double virtual_ms;          /* elapsed, with a fixed clock */
     uint64_t log_left;
     bool log_ended;
     uint8_t host_limited;    /* bits: limits already reported to the host */
     uint32_t rejected_count; /* of rejected */
-    JSObjectRef promise;     /* what the code returned, if it is one */
+    JSObjectRef promise;     /* the code's result, if it is a promise */
     JSValueRef data;         /* NULL: the code is called only with the input */
     JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
-    uint64_t host_out_left; /* bytes of arguments that may still go out */
+    uint64_t host_out_left; /* bytes of arguments that may still be sent */
     uint64_t host_open;     /* requests without an answer */
     uint64_t host_answers;
-    JSValueRef host_exception; /* thrown past everything by an answer's reaction */
+    JSValueRef host_exception; /* uncaught, of code that ran on an answer */
 
     char name[GBX_NAME_MAX + 4];
     char message[GBX_MESSAGE_MAX + 4];
@@ -337,17 +335,17 @@ void gbx_string_release(JSStringRef *text);
  * NULL if it has two bytes each, or that is unknown. */
 const uint8_t *gbx_string_narrow(JSStringRef text);
 
-/* As the internal scripts number them. */
+/* Encodings, with the numbers that the internal scripts use. */
 typedef enum gbx_bytes_as {
     GBX_BYTES_UTF8,
     GBX_BYTES_UTF16LE,
     GBX_BYTES_LATIN1,
     GBX_BYTES_ASCII,
-    GBX_BYTES_HEX = 6, /* only of a hash: the engine's own methods do the rest */
+    GBX_BYTES_HEX = 6, /* for hashes; elsewhere, scripts use the engine's methods */
 } gbx_bytes_as;
 
-/* A string as bytes: the engine's own, or written to room. An unpaired surrogate becomes
- * U+FFFD in UTF-8. */
+/* Encode a string: returns the engine's own bytes, or bytes written to room. In UTF-8,
+ * an unpaired surrogate becomes U+FFFD. */
 #define GBX_STRING_ROOM(units) (3 * (units) + 8)
 gbx_span gbx_string_bytes(JSStringRef text, gbx_bytes_as as, uint8_t *room);
 /* Bytes as a string. */
@@ -413,7 +411,7 @@ JSValueRef gbx_console_on_rejection(GBX_ARGUMENTS);
 
 /* ---- timers.c --------------------------------------------------------------- */
 
-/* NULL, or why there are none. */
+/* Evaluate timers.js. NULL, or why that failed. */
 const char *gbx_timers_make(gbx_realm *realm);
 /* Make the functions global. */
 void gbx_timers_install(gbx_realm *realm);
@@ -440,22 +438,23 @@ void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
 
 /* ---- grant.c ----------------------------------------------------------------- */
 
-/* Evaluate the scripts of these capabilities; before the lockdown. NULL, or a reason
- * why one is not available. */
+/* Evaluate the scripts of these capabilities, between the steps of the lockdown. NULL,
+ * or why one is not available. */
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
                             JSObjectRef natives, JSObjectRef host);
-/* Make them global; after the lockdown. */
+/* Then make them global. */
 void gbx_grants_install(gbx_realm *realm);
 /* Remove those that the running call may not use. */
 void gbx_grants_begin(gbx_realm *realm);
 
 /* ---- helper_natives.c --------------------------------------------------------- */
 
-/* Names besides the language that scripts expect, made on first use. NULL, or why
+/* Prepare global names beyond the language, which are made on first use. NULL, or why
  * they are not available. */
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
-/* For a template that is forked many times. */
+/* Make them global, if the policy allows them. */
 void gbx_helpers_make_global(gbx_realm *realm);
+/* For a template that is forked many times: compile what their first uses run. */
 void gbx_helpers_warm(gbx_realm *realm);
 /* Remove them from a call that has none. */
 void gbx_helpers_begin(gbx_realm *realm);
@@ -464,8 +463,8 @@ void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
 
 /* ---- preload.c --------------------------------------------------------------- */
 
-/* Run the host's own scripts, between the two steps of the lockdown. NULL, or why
- * the first that failed did. */
+/* Run the host's own scripts, between the two steps of the lockdown. NULL, or the
+ * reason of the first failure. */
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
 
 /* ---- crypto.c ---------------------------------------------------------------- */
@@ -503,11 +502,11 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
 /* An error with our own text, printf-like. */
 void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Why the code was not compiled: its fault. code: what the host sent. */
+/* The error of code that was not compiled: its fault. code: as the host sent it. */
 void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret);
-/* Find in the code what the failure means, and where it really is. */
+/* Explain a failure from the code: set its hint, and correct its position. */
 void gbx_describe_cause(gbx_realm *realm, const gbx_given *given, gbx_msg_error *error);
-/* A line of the engine's stack. */
+/* One frame of the engine's stack trace. */
 typedef struct gbx_frame {
     const char *name;
     size_t name_len;
@@ -515,7 +514,7 @@ typedef struct gbx_frame {
     uint32_t column;
 } gbx_frame;
 
-/* The first frame from *at on that is in the script at url; moves *at behind it. */
+/* Find the next frame, from *at on, in the script at url; moves *at past it. */
 bool gbx_frame_next(const char **at, const char *end, const char *url, gbx_frame *ret);
 /* A number stored in an own property; never calls a getter or valueOf. */
 uint32_t gbx_read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name);
@@ -526,7 +525,7 @@ size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char 
 
 /* ---- interpose.c: the clock --------------------------------------------- */
 
-/* From now on the process's wall clock is fixed at ms since 1970. */
+/* Fix the process's wall clock at ms milliseconds since 1970. */
 void gbx_wallclock_fix(double ms);
 void gbx_wallclock_release(void);
 

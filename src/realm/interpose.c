@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose - functions of the C library and of the engine that the worker program has
- * instead.
+ * interpose - the worker program's own versions of functions of the C library: the
+ * allocator, mmap and the clock.
  *
- * The entry to the allocator tracks how much memory is in use, and whether the kernel has
- * refused any.
+ * The allocator's entry points track how much memory is in use, and whether the kernel
+ * has refused any.
  *
  * The program that links this file overrides malloc and mmap for every library in it,
  * the engine's included. The file must be linked into the executable itself: a shared
@@ -166,7 +166,7 @@ void gbx_realm_leave_slabs(void)
     slabs.free = 0;
 }
 
-/* False if it is not such a block. */
+/* Free a block of a slab; false if it is not one. */
 static bool give_block(void *block)
 {
     size_t at = (uintptr_t)block % BLOCK_BYTES == 0 ? rank(block) : 0;

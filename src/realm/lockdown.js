@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockdown - removes what the realm of a call must not have. Runs once, as the last
- * internal script, in two steps. The first removes what nobody's code may have, not
- * even the host's preloads, since they could keep it. The second, after the preloads
- * have run, fixes what must not change for calls.
+ * lockdown - removes what the realm of a call must not have. Runs once, after the other
+ * internal scripts, in two steps. The first removes what no code may have, not even
+ * capabilities and the host's preloads, since they could keep it. The second, after these
+ * have run, freezes or seals what must not change for calls.
  *
  * Evaluates to a function of (state of Math.random), which takes the first step. Its
  * value is called with the names to keep, or null, before the preloads; the value of
@@ -18,8 +18,8 @@
   } = Reflect;
   const { freeze, seal } = Object;
 
-  /* Fine clocks, shared memory, observation of the collector, more code, the shell's
-   * own. */
+  /* Fine clocks, shared memory, observation of the collector, ways to load code, and
+   * functions of the engine's shell. */
   const ABSENT = [
     'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'WeakRef', 'FinalizationRegistry',
     'ShadowRealm', 'Loader', '$vm', '$', 'print', 'load', 'readFile', 'read', 'run', 'quit',
@@ -82,7 +82,7 @@
   }.random;
   defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
 
-  /* The only way to put JSON in the code's own spelling into a result or an
+  /* rawJSON() is the only way to put JSON in the code's own spelling into a result or an
    * argument. The host accepts what stringify() can write: finite numbers, and text
    * that is valid as UTF-8. */
   const { parse, rawJSON, stringify } = JSON;
@@ -104,7 +104,7 @@
 
   const names = ownKeys(global);
 
-  /* Which of those names to remove if only the ones in `keep` may stay. */
+  /* The names to remove if only those in `keep` may stay. */
   function surplusOf(keep) {
     const surplus = [];
     for (let i = 0; keep !== null && i < names.length; i++) {
@@ -134,7 +134,7 @@
     seal(objects);
     for (let i = 0; i < surplus.length; i++) {
       const { name, value } = surplus[i];
-      /* If a preload has replaced it, it is the host's own. */
+      /* A value that a preload has put in its place stays. */
       if (global[name] === value) deleteProperty(global, name);
     }
   }

@@ -97,8 +97,8 @@ static gbx_bytes_as encoding_of(JSContextRef ctx, size_t argc, const JSValueRef 
                                         : GBX_BYTES_UTF8;
 }
 
-/* text(bytes, encoding, fatal): decodes a Uint8Array. Invalid UTF-8 is replaced or, if
- * fatal, undefined. */
+/* text(bytes, encoding, fatal): decodes a Uint8Array. Invalid UTF-8 is replaced; if
+ * fatal is true, the result is undefined. */
 static JSValueRef on_text(GBX_ARGUMENTS)
 {
     gbx_span bytes = argc > 0 ? gbx_bytes_of(ctx, argv[0]) : (gbx_span){0};
@@ -114,7 +114,7 @@ static JSValueRef on_text(GBX_ARGUMENTS)
     return gbx_value_decoded(ctx, as, bytes);
 }
 
-/* bytes(text, encoding): a Uint8Array. */
+/* bytes(text, encoding): encodes text as a Uint8Array. */
 static JSValueRef on_bytes(GBX_ARGUMENTS)
 {
     JSStringRef text = argc > 0 && JSValueIsString(ctx, argv[0])
@@ -125,7 +125,7 @@ static JSValueRef on_bytes(GBX_ARGUMENTS)
     gbx_span bytes = {room, 0};
 
     if (room == NULL)
-        abort(); /* after REFUSED: the host knows what it means */
+        abort(); /* REFUSED was sent: the host knows the reason */
     if (text != NULL)
         bytes = gbx_string_bytes(text, encoding_of(ctx, argc, argv), room);
     if (bytes.data != room)

@@ -3,7 +3,7 @@
  * preload - runs the host's own scripts in the template, between the two steps of the
  * lockdown. Every call then finds what they made, pristine, and at no cost.
  *
- * They are trusted, and yet get nothing that a call does not have: a call can reach
+ * They are trusted but get nothing that a call does not have, since a call can reach
  * what they keep. Each runs as a separate top-level script, so that its declarations
  * are globals.
  */
@@ -16,7 +16,7 @@
  * code. */
 #define URL_PREFIX "preload/"
 
-/* Where it failed: from the stack of what was thrown, or, if nothing has run, from
+/* Set where it failed: from the stack of what was thrown or, if nothing has run, from
  * the error itself. */
 static void locate(gbx_realm *realm, JSValueRef thrown, const char *url,
                    gbx_realm_preload *failed)
@@ -61,7 +61,7 @@ static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url
     return text;
 }
 
-/* What was thrown, or the reason of a rejected promise; NULL: neither. */
+/* Returns what the script threw, or the reason of a rejected promise, or NULL. */
 static JSValueRef run(gbx_realm *realm, JSStringRef source, JSStringRef url)
 {
     JSValueRef thrown = NULL;

@@ -13,14 +13,14 @@
  * many host calls would do. Calls do not find the function.
  *
  * It may leave functions at globalThis[Symbol.for('glovebox.digits')], for integers beyond
- * 2^53 - 1: input(code, text) is called before code that may have such numbers, or has such
- * an input, and gives the value of the input. result(text) gives other text for the JSON of such a result, or undefined. Beside
- * them, servers says that the code has other servers' tools. Calls that name a dataset have
- * none of these.
+ * 2^53 - 1. input(code, text) returns the value of an input, if the code or the input may have
+ * such integers. result(text) returns other text for the JSON of a result with them, or
+ * undefined. An object `servers` beside them means that the code has other servers' tools.
+ * Calls that name a dataset use none of these.
  *
- * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
- * host function, for promises and errors that it makes itself: ask(name, args, resolve,
- * reject, check); resolve returns what the code got as a result.
+ * At globalThis[Symbol.for('glovebox.ask')] a preload finds ask(name, args, resolve,
+ * reject, check) of host.js, which calls a host function and leaves promises and errors
+ * to the preload. resolve returns the value that the code got as a result.
  *
  * Evaluates to a function of ask. Its value removes the names and returns what was left:
  * { warm, input, result, servers }.

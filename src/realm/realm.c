@@ -3,7 +3,7 @@
  * realm - making a realm in the template: the internal scripts, then the lockdown.
  *
  * The order matters. The internal scripts capture the pristine built-ins. The lockdown
- * is the last of our scripts, with the host's preloads between its two steps; eval is
+ * follows, with capabilities and the host's preloads between its two steps; eval is
  * disabled after it.
  */
 #include "realm/internal.h"
@@ -40,15 +40,15 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
 #undef XX
 }
 
-/* The names of globals: the minimal set, and the capabilities, which calls may
- * remove. */
+/* The built-ins that GBX_GLOBALS_MINIMAL keeps. The console, timers and capabilities
+ * are added later. */
 static const char minimal_names[] =
     "['JSON', 'Math', 'Date', 'Array', 'Map', 'Set', 'Promise', 'Object', 'String',"
     " 'Number', 'Boolean', 'RegExp', 'Error', 'TypeError', 'RangeError', 'SyntaxError',"
     " 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent',"
     " 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity']";
 
-/* What every host can provide. */
+/* Evaluate host.js, which calls functions of the host. NULL, or a reason. */
 static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef control)
 {
     JSObjectRef lazy = gbx_get_object(realm->ctx, natives, "lazy");
@@ -69,7 +69,7 @@ static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef 
     return NULL;
 }
 
-/* The names of functions, a line each. */
+/* Expose the named functions, a line each. NULL, or a reason. */
 static const char *expose_all(gbx_realm *realm, gbx_span names)
 {
     static char reason[GBX_NAME_MAX + 64];
@@ -90,7 +90,7 @@ static const char *expose_all(gbx_realm *realm, gbx_span names)
     return NULL;
 }
 
-/* What all engines have, up to the first step of the lockdown. */
+/* The parts that do not depend on a setup, up to the first step of the lockdown. */
 static const char *build(gbx_realm *realm)
 {
     JSValueRef args[2];
@@ -140,7 +140,7 @@ static const char *build(gbx_realm *realm)
     return NULL;
 }
 
-/* What this engine adds, up to the second step. */
+/* The parts that the setup asks for, up to the second step. */
 static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef keep = realm->globals == GBX_GLOBALS_MINIMAL
@@ -153,7 +153,7 @@ static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
     if (finish == NULL)
         return "the engine did not take the middle of the lockdown";
     JSValueProtect(realm->ctx, finish);
-    if (realm->globals == GBX_GLOBALS_MINIMAL) { /* its list has neither */
+    if (realm->globals == GBX_GLOBALS_MINIMAL) { /* it has neither */
         gbx_timers_remove(realm, "Interval");
         gbx_timers_remove(realm, "sleep");
     }
@@ -273,8 +273,8 @@ static int find_engine(struct dl_phdr_info *info, size_t size, void *ret_path)
     return strstr(info->dlpi_name, "/libjavascriptcoregtk-") != NULL;
 }
 
-/* Debian's packages keep the day on which a file was built; those of other kinds may not, so
- * a bundle has that day in a file beside the library. */
+/* The day on which the library was built. A Debian package keeps it as the file's time;
+ * other packages may not, so a bundle has it in a file beside the library. */
 static void put_day(const char *library, char ret[static 11])
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -311,7 +311,7 @@ bool gbx_realm_knows_oom(const gbx_realm *realm)
     return realm->cells.knows_oom;
 }
 
-/* See realm.h. Values need no separate release: they go with the VM. */
+/* Values need no separate release: the VM's end frees them. */
 
 void gbx_realm_free(gbx_realm *realm)
 {

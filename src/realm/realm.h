@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realm - the JavaScript world of one call. The only folder that knows the engine.
+ * realm - the JavaScript environment of one call. Only this folder uses the engine.
  *
- * One realm a process, one context ever, one thread ever. Made and locked down in the
- * template, before any byte of a call is known; run at most once, in a fork.
+ * A process has one realm at a time, with one context, on one thread. It is made and
+ * locked down in the template, before any byte of a call is known. It runs at most one
+ * call, in a fork.
  *
  * Guest code can write any text but cannot choose a gbx_failure: the failing step of
  * this C code determines it. All text that leaves is UTF-8 and cut to the limits of
@@ -17,21 +18,19 @@
 
 /* ---- interpose.c: threads ----------------------------------------------- */
 
-/* Keeps the process at one thread. */
-
 /* Call before the engine is used: stops its allocator from starting a thread. */
 void gbx_realm_forbid_threads(void);
 
 typedef struct gbx_realm gbx_realm;
 
-/* What a running call needs from the process around it. All functions run on the one
+/* Functions that a running call needs from the process around it. All run on the one
  * thread. */
 typedef struct gbx_realm_host {
     void *user;
     /* One console line, or a piece of one longer than GBX_LOG_LINE_MAX. */
     void (*log)(void *user, const gbx_msg_log *line);
-    /* Nothing can run for ms milliseconds: return after that. Does not return if the
-     * host has gone. */
+    /* Wait for at most ms milliseconds: no job can run before. Does not return if the
+     * host has disconnected. */
     void (*wait)(void *user, uint32_t ms);
     /* Milliseconds of a monotonic clock. */
     double (*now_ms)(void *user);
@@ -40,7 +39,7 @@ typedef struct gbx_realm_host {
      * gbx_realm_answer(). */
     void (*request)(void *user, const gbx_msg_hostcall *msg);
     void (*cancel)(void *user, uint32_t id);
-    /* A limit kept a call back: GBX_LIMITED_*, each once. NULL: not reported. */
+    /* A limit refused a call: GBX_LIMITED_*, each reported once. NULL: not reported. */
     void (*limited)(void *user, uint8_t limit);
 } gbx_realm_host;
 
@@ -74,16 +73,16 @@ typedef struct gbx_realm_setup {
     void *user;
 } gbx_realm_setup;
 
-/* Create the VM, the context, and what all engines have. NULL with a reason if the
- * engine is not what this program was built for; the reason is valid until the next
- * call. */
+/* Create the VM, the context, and the parts that do not depend on a setup. NULL with a
+ * reason if the engine is not the one that this program was built for; the reason is
+ * valid until the next call. */
 gbx_realm *gbx_realm_begin(const char **ret_reason);
 
-/* Add what this engine needs, and lock the realm down. Once. */
+/* Add what the setup asks for, and lock the realm down. Call once. */
 bool gbx_realm_complete(gbx_realm *realm, const gbx_realm_setup *setup,
                         const char **ret_reason);
 
-/* Both. */
+/* gbx_realm_begin() and gbx_realm_complete() in one call. */
 gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason);
 
 /* Add a function of the host, "query" or "db.query". False if the name is in use. */
@@ -102,26 +101,26 @@ typedef struct gbx_realm_fault {
     char message[192];
 } gbx_realm_fault;
 
-/* Read it and keep it as datasets.NAME. False with the fault if it is not valid. */
+/* Parse text and keep it as datasets.NAME. False with the fault if it is not valid. */
 bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data,
                     gbx_realm_fault *ret_fault);
 
-/* Use what every call uses, so that no fork pays for it: how_much 0 the least, 1
- * also dates, Intl, regular expressions, sorting and errors. Before or after the
+/* Run what every call runs, so that no fork pays for it. how_much: 0 is the least; 1
+ * adds dates, Intl, regular expressions, sorting and errors. Call before or after the
  * realm is complete. */
 void gbx_realm_warm(gbx_realm *realm, int how_much);
 
-/* The same for what this engine adds: capabilities and preloads. */
+/* The same for the parts that the setup added: capabilities and preloads. */
 void gbx_realm_warm_own(gbx_realm *realm, int how_much);
 
-/* Collect, and occupy the places for the next allocations. Call after loading. */
+/* Collect garbage, and prepare the allocator's next free blocks. Call after loading. */
 void gbx_realm_settle(gbx_realm *realm, int how_much);
 
-/* The same for a realm that was settled before it was complete. */
+/* The same without collecting, for a realm that was settled before it was complete. */
 void gbx_realm_settle_again(gbx_realm *realm);
 
-/* "JavaScriptCore 2.50.6 of 2026-06-30", the day on which its library was built. The first call
- * reads files. */
+/* "JavaScriptCore 2.50.6 of 2026-06-30": version and build date of the library. The
+ * first call reads files. */
 const char *gbx_realm_engine(void);
 
 /* True if the engine's genuine out-of-memory error can be distinguished from a
@@ -134,28 +133,27 @@ bool gbx_realm_collects_garbage(void);
 
 /* ---- in the worker -------------------------------------------------------- */
 
-/* After the fork, before READY: a tiny evaluation that proves engine and seal. */
+/* After the fork, before READY: a tiny run that proves that engine and seal work. */
 bool gbx_realm_prove(gbx_realm *realm);
 
-/* The same, followed by the function that a preload has left to be run before a
+/* The same, after running the function that a preload has left to be run before a
  * call. */
 bool gbx_realm_prepare(gbx_realm *realm);
 
-/* Does more than that, and runs the function that a preload has left. For the
- * template and for children of it that observe what is written: workers have those
- * pages from the start. */
+/* Run all that a worker runs before a call, and more. For the template, and for its
+ * children that observe which pages are written: workers get those from the start. */
 bool gbx_realm_rehearse(gbx_realm *realm);
 
 /* An input of this size or more must be followed by a NUL in the same mapping: the
  * engine needs text in that form, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)
 
-/* Take the next cells from new memory, not from what is left of the template's: a page of
- * that costs more than a part of a huge page. */
+/* Stop using the free blocks of the template's slabs. New cells then get new memory,
+ * where a part of a huge page costs less than one page of the template's. */
 void gbx_realm_leave_slabs(void);
 
-/* Allow the process to allocate this many more bytes: garbage is collected before it
- * fills them. */
+/* Set how many more bytes the process may allocate: garbage is collected before they
+ * are used up. */
 void gbx_realm_limit_memory(uint64_t bytes);
 
 /* Run the call to its end: compile, call, drain jobs and timers, serialise. What
@@ -167,10 +165,10 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
  * reactions. */
 void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg);
 
-/* Set when the kernel refuses memory to the allocator (realm/interpose.c). The first
- * time, notify is called, once: it must not allocate. Refusals before the call of
- * gbx_realm_on_refusal() are forgotten. The program itself must link the realm: the
- * engine does not see an allocator or a clock in a shared library. */
+/* True once the kernel has refused memory to the allocator (realm/interpose.c). At the
+ * first refusal, notify is called, once: it must not allocate. gbx_realm_on_refusal()
+ * forgets earlier refusals. The program itself must link the realm: the engine does not
+ * see an allocator or a clock in a shared library. */
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
 bool gbx_realm_was_refused(void);
 

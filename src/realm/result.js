@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result - a value on its way out as JSON, and promises on their way to a value.
+ * result - turns the code's value into JSON, and a promise into its value.
  *
  * The engine's own JSON.stringify does the work. What it would silently lose (a Map
  * becomes {}) is caught by hidden toJSON accessors, which do nothing until the worker
@@ -24,12 +24,12 @@
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
   const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
   const typedTag = getOwnPropertyDescriptor(typedArrays, Symbol.toStringTag).get;
-  /* The name of its kind; undefined for anything else. */
+  /* The name of a typed array's class; undefined for any other value. */
   const typedArray = natives.typedArray = (value) => apply(typedTag, value, []);
   const { charCodeAt, includes, isWellFormed, slice, toUpperCase } = String.prototype;
   const { toString: numberToString } = Number.prototype;
   const LOST = { __proto__: null };
-  let lost; /* what the error was thrown for */
+  let lost; /* the value that refuse() has thrown for */
 
   /* Values without JSON of their own, and what to do instead. */
   const ADVICE = {
@@ -149,7 +149,7 @@
     return (other & 0xfc00) !== (isHigh ? 0xdc00 : 0xd800);
   }
 
-  /* The unit of string at i, which ODD_OR_LONE has found. */
+  /* The unit of string at i, escaped if needed; ODD_OR_LONE has found it. */
   function escaped(string, i, mark) {
     const unit = string[i], code = apply(charCodeAt, string, [i]);
     if (unit === '\\' || unit === mark) return `\\${unit}`;
@@ -250,9 +250,9 @@
   }
 
   /*
-   * A lower bound for the length of a value's JSON, in UTF-16 units, up to the first
-   * sum above the limit. For a value whose text found no memory: nothing is copied, and
-   * anything but plain data counts as zero.
+   * A lower bound for the length of a value's JSON, in UTF-16 units; it stops above the
+   * limit. For a value whose JSON did not fit in memory: nothing is copied, and anything
+   * but plain data counts as zero.
    */
   function leastUnits(root, limit) {
     let units = 0;
@@ -363,9 +363,9 @@
         : `${first}; ${lost - 1} more values were lost, too`;
   }
 
-  const OBJECTS = 500000; /* of the data that are looked at, */
-  const FIELDS = 2000; /* names of fields, */
-  const DEPTH = 100; /* and levels */
+  const OBJECTS = 500000; /* most objects to search, */
+  const FIELDS = 2000; /* distinct names of fields, */
+  const DEPTH = 100; /* and levels of nesting */
   const BUILT_IN = [Object, Array, String, Number, Boolean, BigInt, Symbol, Map, Set, Date, RegExp, Promise, Error,
     Function, JSON, Math, Intl, Uint8Array, ArrayBuffer, Iterator];
 
@@ -376,8 +376,8 @@
   }
 
   /*
-   * Which of the names is a field of nothing in the data, nor built in? An array: its index,
-   * and then the fields that there are. undefined: none, or there is too much to look at.
+   * Finds the first name that is neither a field of any object in the data nor built in.
+   * Returns an array of its index and all fields; undefined: none, or too much data.
    */
   function missingField(names, data) {
     const wanted = { __proto__: null };

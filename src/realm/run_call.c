@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_call - one call from its message to its outcome.
+ * run_call - runs one call, from its message to its outcome.
  *
  * Everything that could be done in the template was done there. A gbx_failure depends
  * on the order of the steps: input, then compiling, then running, then waiting, then
@@ -20,7 +20,7 @@
 #include <string.h>
 
 /*
- * A value as JSON, by the engine's own serialiser, within a limit.
+ * Serialises a value as JSON, with the engine's own serialiser, within a limit.
  *
  * The serialiser is native: a guest's JSON.stringify has no effect. Getters, toJSON and
  * proxies of the value do run, under the host's deadline, and what they throw is their
@@ -66,8 +66,8 @@ static bool too_large(gbx_realm *realm, JSStringRef json, uint64_t limit,
 }
 
 /*
- * The serialiser needs several times the room of its text. If memory ran out, was the
- * result over its own limit anyway? A unit is a byte at least.
+ * The serialiser needs several times the room of its text. If memory ran out, the
+ * result may have been over its own limit anyway. A UTF-16 unit is at least one byte.
  */
 static size_t least_bytes(gbx_realm *realm, JSValueRef value, uint64_t limit)
 {
@@ -115,7 +115,7 @@ static bool encode(gbx_realm *realm, JSStringRef json, uint64_t limit,
     return true;
 }
 
-/* explain() or explainTop() gave the reason; without one, the guest's code threw. */
+/* Fail with the reason from `explain`; without one, the guest's code threw. */
 static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
                    JSValueRef exception, gbx_msg_error *ret_error)
 {
@@ -156,8 +156,8 @@ static void tell_lost(gbx_realm *realm, JSValueRef value, gbx_span json)
     JSStringRelease(text);
 }
 
-/* Give integers beyond 2^53 - 1 the digits that their Numbers have lost, if preloads have
- * left a function for it. */
+/* Restore the digits that integers beyond 2^53 - 1 have lost as Numbers, if a preload
+ * has left a function for it. */
 static bool restore_digits(gbx_realm *realm, uint64_t limit, gbx_msg_result *ret,
                            gbx_msg_error *ret_error)
 {
@@ -266,7 +266,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     gbx_grants_begin(realm);
     gbx_host_begin(realm);
     if (call->dataset.len >
-        0) { /* computes over data, in an engine that scripts share */
+        0) { /* a call over data, in an engine that other scripts share */
         realm->preload_input = realm->preload_result = NULL;
         realm->has_servers = false;
     }
@@ -279,7 +279,7 @@ static bool is_exponent(const uint8_t *text, size_t len)
            (text[1] == '+' || (isdigit(text[1]) != 0 && isdigit(text[2]) != 0));
 }
 
-/* May the code have a number beyond 2^53 - 1, of 16 digits or with an exponent? */
+/* True if the code may have a number beyond 2^53 - 1: 16 digits, or an exponent. */
 static bool may_have_digits(gbx_span code)
 {
     size_t run = 0; /* characters that began with a digit */
@@ -297,8 +297,8 @@ static bool may_have_digits(gbx_span code)
     return false;
 }
 
-/* Read by the function that preloads have left for integers beyond 2^53 - 1. NULL: the
- * call has none, or the text is not JSON. */
+/* Read the input with the function that a preload has left for integers beyond
+ * 2^53 - 1. NULL: no such function, no such integer, or the text is not JSON. */
 static JSValueRef read_digits(gbx_realm *realm, JSStringRef text)
 {
     gbx_span code = realm->in->code;
@@ -337,7 +337,7 @@ static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_err
     return *ret != NULL;
 }
 
-/* The dataset that the call names, and the input besides it, if any. */
+/* Find the dataset that the call names, and read the input, if any. */
 static bool read_data(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
 {
     gbx_span name = realm->in->dataset;
@@ -371,7 +371,7 @@ static bool is_thenable(gbx_realm *realm, JSValueRef value)
         return false;
     then =
         JSObjectGetProperty(realm->ctx, gbx_object(value), realm->n_then, &exception);
-    /* `await` will meet the exception of a getter again. */
+    /* `await` will throw the exception of a getter again. */
     return exception != NULL || (JSValueIsObject(realm->ctx, then) &&
                                  JSObjectIsFunction(realm->ctx, gbx_object(then)));
 }
@@ -385,8 +385,8 @@ static bool never(gbx_realm *realm, gbx_msg_error *ret_error)
 }
 
 /*
- * The engine runs all jobs before each call into it returns. What is still pending then
- * waits for the host, for a timer, or for nothing.
+ * The engine runs all jobs before each call into it returns. A promise that is pending
+ * then waits for the host, for a timer, or for nothing.
  */
 static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error)
 {
@@ -438,9 +438,9 @@ static bool call_it(gbx_realm *realm, JSValueRef input, JSValueRef *ret,
     return false;
 }
 
-#define SUSPECT_MAX 4096 /* bytes of a value that are looked at */
+#define SUSPECT_MAX 4096 /* bytes of a value that are searched */
 #define SHORT_CODE  4096
-#define FIELDS_MAX  512 /* of the data that may have been meant */
+#define FIELDS_MAX  512 /* of the data that a misspelling is compared with */
 
 typedef enum doubt_kind {
     NO_DOUBT,
@@ -448,7 +448,7 @@ typedef enum doubt_kind {
     GREAT_DOUBT, /* nothing else is in the value */
 } doubt_kind;
 
-/* Does the value look as if something was missing? */
+/* How much the value looks as if a part is missing. */
 static doubt_kind doubt_of(const gbx_msg_result *result)
 {
     static const char *const parts[] = {":null", "[null", ",null",
@@ -468,7 +468,7 @@ static doubt_kind doubt_of(const gbx_msg_result *result)
     return NO_DOUBT;
 }
 
-/* The name of a field in an array of them, from index 1; of the nearest one to name. */
+/* Set realm->name to the field, from found[1] on, that is nearest to name; else "". */
 static void copy_nearest(gbx_realm *realm, JSObjectRef found, const char *name)
 {
     static char texts[FIELDS_MAX][GBX_NEAREST_WORD_MAX + 4];
@@ -492,8 +492,8 @@ static void copy_nearest(gbx_realm *realm, JSObjectRef found, const char *name)
                    nearest != NULL ? nearest : "");
 }
 
-/* What the code may have read: datasets, its input (data; or NULL), and results of calls.
- * Their number; 0 also if a part of it is not known. */
+/* List what the code may have read: datasets, its input (data; or NULL), and results of
+ * calls. Returns how many; 0 if results were not all kept. */
 static size_t find_sources(gbx_realm *realm, JSValueRef data, JSValueRef ret[3])
 {
     size_t count = 0;
@@ -519,7 +519,7 @@ static gbx_span plain_code(const gbx_realm *realm)
                : realm->in->code;
 }
 
-/* Code that reads a member which nothing has gets undefined, and no error. */
+/* Find a member that the code reads but nothing has: it got undefined, no error. */
 static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind doubt,
                                gbx_msg_result *ret)
 {
@@ -566,7 +566,7 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind dou
 
 /* ---- what the code was given ----------------------------------------------------- */
 
-/* Is there no member of that name in what calls gave? */
+/* True if no result of a call has a member of that name. */
 static bool gave_no(gbx_realm *realm, JSValueRef answers, const char *member)
 {
     JSValueRef name = gbx_value_of_text(realm->ctx, member, strlen(member));
@@ -636,7 +636,7 @@ static gbx_given given_to(gbx_realm *realm)
     return given;
 }
 
-/* Its value is undefined, and that may come from how it was called. */
+/* The result is undefined: find out whether the code's arguments explain it. */
 static void explain_nothing(gbx_realm *realm, gbx_msg_result *ret)
 {
     gbx_span code = plain_code(realm);
@@ -652,7 +652,7 @@ static void explain_nothing(gbx_realm *realm, gbx_msg_result *ret)
 
 static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
 {
-    /* Long code that is given an input, or makes calls, reads members that are optional. */
+    /* Skip long code with an input or calls: it often reads optional members. */
     bool has_data = realm->datasets != NULL ||
                     ((realm->in->input.len > 0 || realm->host_answers > 0) &&
                      realm->in->code.len <= SHORT_CODE);
@@ -672,7 +672,7 @@ static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
     ret->end = realm->prepared.uncalled_end;
 }
 
-/* Is the failure one of the code itself? */
+/* True if the failure is one of the code itself. */
 static bool may_have_cause(uint8_t failure)
 {
     return failure == GBX_FAILURE_SYNTAX || failure == GBX_FAILURE_THROWN ||

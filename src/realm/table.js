@@ -21,8 +21,8 @@
  *   noHeader   the first record is one like the others
  *   skipsBad   malformed records are left out
  * that returns { rows } or { message, line, column }. rows.isCut is true if a record was left out
- * at the end, rows.skipped the number of malformed ones; rows.columns has the names if no record
- * does.
+ * at the end, rows.skipped the number of malformed ones; rows.columns has the names if there are
+ * no records.
  */
 (text, delimiter, extent, skip, noHeader, skipsBad) => {
   'use strict';
@@ -34,7 +34,7 @@
   const WAITING_MAX = 8192;
   const [TAB, LF, CR, BLANK, QUOTE, MINUS, POINT, ZERO] = [9, 10, 13, 32, 34, 45, 46, 48];
 
-  /** isInside: the rest of the record was not read; isOpen: for want of a quote. */
+  /** isInside: the rest of the record was not read; isOpen: because a quote is not closed. */
   const fault = (at, message, isInside = false, isOpen = false) => ({ at, message, isInside, isOpen });
 
   /** The line and the column of an offset, from 1; the column in characters. */
@@ -53,7 +53,7 @@
   // ---- records and cells ----------------------------------------------------------
 
   /**
-   * Reads the records of a text one by one, from `at` on. Only offsets are kept of the cells:
+   * Reads the records of a text one by one, from `at` on. Keeps only the offsets of cells, since
    * most need no string of their own.
    */
   const readerOf = (text, delimiter, at) => {
@@ -112,7 +112,7 @@
         return at;
       },
 
-      /** Goes on at an offset, or on the line after it. */
+      /** Continues at an offset, or on the line after it. */
       goTo(offset) {
         at = offset;
       },
@@ -137,7 +137,7 @@
         }
       },
 
-      /** How many cells the next record has. Throws a fault. */
+      /** Reads the next record. Returns the number of its cells, or throws a fault. */
       read() {
         for (let count = 0; ; at++) {
           begins[count] = at;
@@ -163,7 +163,7 @@
 
   let start = 0; // of the table
 
-  /** How evenly does it split the first records? */
+  /** A score: how evenly the delimiter splits the first records. */
   const evenness = (delimiter) => {
     const part = text.slice(start, start + 65536);
     const reader = readerOf(part, delimiter, 0);
@@ -173,19 +173,19 @@
     try {
       while (records < 20 && reader.more()) {
         const cells = reader.read();
-        if (start + part.length < text.length && reader.at === part.length) break; // it may go on
+        if (start + part.length < text.length && reader.at === part.length) break; // unfinished
         if (records++ === 0) width = cells;
         even += cells === width ? 1 : 0;
       }
     } catch {
-      // The reader of all records will say so.
+      // The reader of all records will report it.
     }
     return width < 2 ? 0 : Math.floor(even * 64 / records) * 64 + Math.min(width, 63);
   };
 
   /**
-   * The delimiter that splits most evenly. Others win ties with a comma, which numbers and
-   * names have, too; it is also the default.
+   * The delimiter that splits most evenly. Others win ties with the comma, which also occurs in
+   * numbers and names. The comma is the default.
    */
   const guessDelimiter = () => {
     let best = ',';
@@ -205,7 +205,7 @@
     start = reader.at;
   };
 
-  /** A first line "sep=;", as spreadsheets write it, says what is not named. */
+  /** A first line "sep=;", as spreadsheets write it, names the delimiter if the caller did not. */
   const findDelimiter = () => {
     const [line = '', named] = /^sep=([^"\r\n])\r?\n/.exec(text.slice(start, start + 8)) ?? [];
     start += line.length;
@@ -240,7 +240,7 @@
    * dates make it text.
    */
   const INTEGER = 1; // at most 15 digits: each has its own double
-  const DECIMAL = 2; // survives reading and writing, but for a zero before its point
+  const DECIMAL = 2; // survives reading and writing, except for a zero before its point
   const BOOLEAN = 4; // true or false, in any case
   const TEXT = 8;
   const POWER = 16; // 12e4: a decimal, or a name
@@ -271,7 +271,7 @@
     return fraction === undefined && sign === '' && cell[0] !== '-' ? POWER : DECIMAL;
   };
 
-  /** Of a cell that is not empty. Most are told by their first characters. */
+  /** The kind of a cell that is not empty. The first characters decide for most. */
   const kindOf = (reader, i) => {
     const first = reader.from[i];
     const end = reader.to[i];
@@ -297,8 +297,8 @@
   };
 
   /**
-   * Are the cells of a column with these kinds numbers? Possible names are, if other cells
-   * are certainly decimals; possible groups of thousands are not.
+   * True if the cells of a column with these kinds are numbers. Possible names count as numbers
+   * if other cells are certainly decimals. Possible groups of thousands do not.
    */
   const areNumbers = (kinds) =>
     (kinds & ~(INTEGER | DECIMAL | POWER)) === 0 && ((kinds & POWER) === 0 || (kinds & DECIMAL) !== 0);
@@ -338,9 +338,9 @@
   };
 
   /*
-   * A cell's string is a part of the text, and lies among others that are garbage. A call runs
-   * in a new process, for which each page that it touches costs: it should find strings of
-   * their own, close together. Equal ones are one.
+   * A cell's string is a part of the text, scattered among garbage. A call runs in a new process,
+   * which pays for each page that it touches. So cells get strings of their own, close together,
+   * and equal cells share one.
    */
   const words = new Map(); // a string, or while it is new its place in `fresh`
   let fresh = [];
@@ -363,7 +363,7 @@
     waiting = [];
   };
 
-  /** Without a string where 15 digits and a power of ten are exact. */
+  /** A cell's number, without making a string if 15 digits and a power of ten are exact. */
   const numberOf = (reader, i) => {
     const first = reader.from[i];
     const end = reader.to[i];
@@ -390,7 +390,7 @@
     else putWord(row, name, reader.cell(i));
   };
 
-  /** Looks at all records. Where malformed ones begin, and where it goes on after each. */
+  /** Looks at all records. Returns where malformed ones begin, and where to continue. */
   const lookAtAll = (reader, columns) => {
     const bad = new Map();
     while (reader.more()) {
@@ -433,7 +433,7 @@
     return rows;
   };
 
-  /** Without what may be unfinished. */
+  /** Cuts off what may be unfinished. False if that is nothing, or all. */
   const cut = (whole) => {
     const end = finished();
     if (end === 0 || end === whole.length) return false;
@@ -471,6 +471,6 @@
   } catch (error) {
     return 'at' in error ? { message: error.message, ...placeOf(error.at) } : { message: `${error}` };
   } finally {
-    /(?:)/.test(''); // what RegExp.$1 and the like keep is no business of code
+    /(?:)/.test(''); // clears RegExp.$1 and the like, which code could read
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers - waits for the timers of timers.js. With a fixed clock nothing waits: the next
- * timer's time becomes now.
+ * timers - waits for the timers of timers.js. With a fixed clock, it sets the clock to
+ * the next timer's time instead of waiting.
  */
 #include "realm/internal.h"
 

@@ -3,8 +3,8 @@
  * timers - setTimeout, setInterval, their clears, and sleep.
  *
  * Timers do not run by themselves: between jobs the C side waits until the next one is
- * due, then calls fire(). They are listed by time, then by age. A timer that was cleared
- * stays in the list until its turn, or until most are such.
+ * due, then calls fire(). The list is sorted by due time, then by age. A cleared timer stays
+ * in it until its turn, or until most of the list has been cleared.
  *
  * Evaluates to a function of (natives, due), where due[0] is the time of the next timer,
  * or Infinity. Its value is what the C side calls.
@@ -17,14 +17,14 @@
   const global = globalThis;
   const PromiseOf = Promise, RangeErrorOf = RangeError, TypeErrorOf = TypeError;
   const TIMERS_MAX = 10000;
-  const DELAY_MAX = 2147483647; /* milliseconds, as everywhere */
-  const SPARE = 64; /* places of the list that may be unused in any case */
+  const DELAY_MAX = 2147483647; /* milliseconds: the usual limit */
+  const SPARE = 64; /* unused places of the list that are always allowed */
 
   const byId = { __proto__: null };
-  let list = [], first = 0; /* of the list; those before it have run */
+  let list = [], first = 0; /* the ones before `first` have run */
   let count = 0, nextId = 1;
 
-  /* To be called after each change of the list. */
+  /* Call after each change of the list. */
   function update() {
     if (list.length > 2 * count + SPARE) {
       const kept = [];

@@ -7,8 +7,8 @@
  * the worker, before READY, one call proves engine and seal and takes the page faults
  * of the real call's path.
  *
- * Whatever the template has run and discarded stays in every fork as pages to map, so
- * it collects as it goes.
+ * Garbage of the template stays in every fork as pages to map, so warming collects
+ * between its runs.
  */
 #include "realm/internal.h"
 
@@ -145,8 +145,8 @@ static void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
     gbx_host_forget(realm);
 }
 
-/* Run the function that a preload has left: until it is compiled, or as the script
- * `code` calls it, for which it is gbx_warm(). */
+/* Run the function that a preload has left, as gbx_warm(): with 0, which compiles its
+ * code, or as the script `code` calls it. */
 static void gbx_warm_preloads(gbx_realm *realm, const char *code)
 {
     static const char name[] = "gbx_warm";
@@ -163,9 +163,9 @@ static void gbx_warm_preloads(gbx_realm *realm, const char *code)
     gbx_host_forget(realm);
 }
 
-/* The engine implements Function.prototype.call in JavaScript: call it often enough
- * to compile it here, not in the middle of a worker, which alone would not get
- * there. */
+/* The engine implements Function.prototype.call in JavaScript: call it often enough to
+ * compile it here. Otherwise that would happen in the middle of a worker, which on its
+ * own calls it too rarely. */
 #define PROVE_TIMES 30
 
 static void no_wait(void *user, uint32_t ms)
@@ -211,7 +211,7 @@ static void run(gbx_realm *realm, const char *code, gbx_form form,
     " a.findLast(no); a.findLastIndex(no); a.flatMap(x => [x]); a.reduceRight(no);"        \
     " return a.filter(x => x > 1).map(x => x + 1).reduce((sum, x) => sum + x, 0) }"
 
-/* What people write, and anything that opens a file or builds a table on first use. */
+/* Typical code, and anything that opens a file or builds a table on first use. */
 static const char *const sample_code[] = {
     "(d) => { const o = d.map(x => ({ id: x, name: 'n' + x, tags: ['a'] }));"
     " return JSON.parse(JSON.stringify(o)).filter(x => x.id > 1).sort((a, b) => b.id - a.id) }",
@@ -241,8 +241,8 @@ static const char *const sample_code[] = {
     "(d) => encodeURIComponent('\\u00e9') + new Uint8Array(d).length + structured(d)",
 };
 
-/* What models write most. The engine implements promises and asynchronous functions
- * in JavaScript, too. */
+/* The code that models write most often. The engine implements promises and
+ * asynchronous functions in JavaScript, too. */
 static const char *const common_code[] = {
     "async (d) => { const made = []; const later = async x => { await null; return x };"
     " for (let i = 0; i < 20; i++) made.push(new Promise(r => r(i)));"
@@ -267,8 +267,8 @@ static const char many_code[] =
     " rows.push({ id: i, name: 'n' + i, tags: [i] });"
     " return JSON.stringify(rows.filter(r => r.id > 3).map(r => `${r.name} ${r.id / 2}`)).length }";
 
-/* Often enough to compile it. The second time, the engine only has to find its
- * places. */
+/* Often enough to compile it. The second time, the engine only has to find free
+ * blocks. */
 #define COMMON_TIMES       5
 #define COMMON_TIMES_AGAIN 4
 
@@ -358,13 +358,13 @@ static bool run_both(gbx_realm *realm)
                    "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
 }
 
-/* As new to the engine as a call's code, and in the most common shape. */
+/* A script in the most common shape, with new names: as new to the engine as a call. */
 #define SCRIPT_OF_TWICE(calls)                                                          \
     "let sum%s = 0; for (const one of [1, 2]) sum%s += one;"                            \
     " const all%s = await Promise.all(Array.from({ length: 2 }, () => gbx_warm(" #calls \
     "))); return { sum: sum%s, count: all%s.filter((one) => one !== null).length }"
 
-/* What a script may do, with enough calls to run all of it once. */
+/* One with enough host calls to run all that a script may do, and one with few. */
 static const char whole_script[] = SCRIPT_OF_TWICE(10);
 static const char short_script[] = SCRIPT_OF_TWICE(2);
 
@@ -378,7 +378,7 @@ static void warm_preloads(gbx_realm *realm, const char *shape)
     gbx_warm_preloads(realm, code);
 }
 
-/* What the realm keeps of the last match would tell calls what has run before them. */
+/* Clear RegExp.$1 and the like, which would show calls what has run before them. */
 static void forget_match(gbx_realm *realm)
 {
     gbx_realm_outcome outcome;

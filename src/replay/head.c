@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * head - the lines before the first event, written and read: each kind once, in a fixed
- * order. The whole head must be read before it is used.
+ * head - writes and reads the lines before the first event, which have a fixed order.
+ * The whole head must be read before it is used.
  */
 #include "policy/policy.h"
 #include "replay/record.h"
@@ -173,7 +173,7 @@ static gbx_status fill(reading *r, const gbx_recording_field *fields, size_t cou
     return gbx_recording_line_read(&r->line, fields, count, into, room, r->err);
 }
 
-/* The line must exist and be `what`. */
+/* Read the next line, which must be `what`. */
 static gbx_status expect(reading *r, const char *what,
                          const gbx_recording_field *fields, size_t count, void *into)
 {
@@ -226,7 +226,7 @@ static gbx_status read_input(reading *r)
     gbx_status status = fill(r, input_fields, GBX_COUNTOF(input_fields), h);
 
     h->has_input = true;
-    if (h->input_size == 0 && h->input.data == NULL) /* there is only one such input */
+    if (h->input_size == 0 && h->input.data == NULL) /* it is the empty text */
         h->input.data = (const uint8_t *)"";
     if (status != GBX_OK || h->input.data == NULL)
         return status;

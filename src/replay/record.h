@@ -4,7 +4,7 @@
  *
  * A recording is just that text. It is written line by line while the call runs, and
  * read line by line when it runs again. docs/internals/recordings.md describes it. A
- * recording may be a stranger's file: gbx_record_check() must accept it first.
+ * recording may be a hostile file: gbx_record_check() must accept it first.
  */
 #ifndef GBX_REPLAY_RECORD_H
 #define GBX_REPLAY_RECORD_H
@@ -29,7 +29,7 @@
 
 /* ---- what the call was given ------------------------------------------------------ */
 
-/* Something that is identified by its digest. */
+/* A dataset or preload, identified by its digest. */
 typedef struct gbx_record_source {
     gbx_span name;
     uint64_t size;
@@ -41,8 +41,8 @@ typedef struct gbx_record_sources {
     size_t count;
 } gbx_record_sources;
 
-/* Spans borrow from whoever made the head, or point to what gbx_record_head_read()
- * has allocated. */
+/* Spans borrow from the caller that made the head, or point to memory that
+ * gbx_record_head_read() has allocated. */
 typedef struct gbx_record_head {
     uint64_t version; /* of the format */
     gbx_span library; /* version of the library that wrote it */
@@ -61,7 +61,7 @@ typedef struct gbx_record_head {
     uint32_t capabilities; /* gbx_capability bits */
     gbx_span functions;    /* names of exposed functions, a line each */
     gbx_span env;          /* a JSON object; data NULL: none */
-    gbx_span sites;        /* that fetch may request, a line each: for the guard */
+    gbx_span sites;        /* sites of fetch, a line each: for the guard */
     uint8_t policy[GBX_SHA256_SIZE]; /* zeros: none */
     bool has_input;
     uint64_t input_size;
@@ -84,7 +84,7 @@ typedef enum gbx_record_kind {
     GBX_RECORD_CANCEL,  /* it no longer wants the answer */
     GBX_RECORD_WAIT,    /* it had nothing to do until the host answered */
     GBX_RECORD_ANSWER,  /* the host's answer, after a WAIT */
-    GBX_RECORD_WAKE,    /* it went on; without a preceding answer, time had passed */
+    GBX_RECORD_WAKE,    /* it continued; without a preceding answer, time had passed */
     GBX_RECORD_END,
 } gbx_record_kind;
 
@@ -118,7 +118,7 @@ typedef struct gbx_record_event {
     uint32_t line;
     uint32_t id;  /* of REQUEST, CANCEL and ANSWER */
     uint32_t ms;  /* of WAIT */
-    double at_ms; /* since the call began, for people */
+    double at_ms; /* since the call began; only informative */
     gbx_record_request request;
     gbx_msg_answer answer; /* id is set */
     gbx_record_end end;
@@ -159,8 +159,8 @@ gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
 gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
                            gbx_error *reterr);
 
-/* Is text a recording from head to end, with lines in a possible order? GBX_E_DATA
- * gives the position of the fault. *ret_whole: does it claim to be complete? */
+/* GBX_OK if text is a recording from head to end, with lines in a possible order; else
+ * GBX_E_DATA with the position. *ret_whole: true if it claims to be complete. */
 gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
                             gbx_error *reterr);
 
@@ -191,7 +191,7 @@ struct gbx_record_chunk {
     uint8_t data[];
 };
 
-/* The next of names that are a line each; false after the last. */
+/* Take the next name from lines, which has one name a line; false after the last. */
 bool gbx_record_next_name(gbx_span *lines, gbx_span *ret);
 
 /* NULL if memory is out. */
@@ -202,9 +202,9 @@ uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size);
 /*
  * An object whose members a table describes, for writing and for reading.
  *
- * Reading is strict: a member that is not in the table, appears twice or has the wrong kind of
- * value is refused with its position; so is a missing one. Values are copied out of the
- * text. They are as hostile as whoever wrote the file.
+ * Reading is strict: a member that is not in the table, appears twice or has the wrong
+ * kind of value is refused with its position; so is a missing one. Values are copied
+ * out of the text, which may be hostile.
  */
 
 typedef enum gbx_recording_field_kind {
@@ -221,7 +221,7 @@ typedef enum gbx_recording_field_kind {
     GBX_FIELD_WORDS,   /* uint32_t: a bit for each element, by its index in words */
     GBX_FIELD_NAMES,   /* gbx_span: an array of names, stored a line each */
     GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as written */
-    GBX_FIELD_FIGURE,  /* double: a number only for people, which is not read */
+    GBX_FIELD_FIGURE,  /* double: only informative, and not read back */
 } gbx_recording_field_kind;
 
 typedef struct gbx_recording_field {

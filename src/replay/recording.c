@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording - the handle, and whether a text is a recording. */
+/* recording - the handle of a recording, and the check of its text. */
 #include "base/fail.h"
 
 #include "base/cleanup.h"
@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-/* ---- can the lines follow each other in this order? ---------------------------- */
+/* ---- the order of the lines ---------------------------------------------------- */
 
-/* Requests have growing ids. Answers come between a wait and a wake, never more than there
- * are requests. The end is the last line. Whether an answer is to an open request matters
- * to the worker alone, which ignores any other. */
+/* Ids of requests grow. Answers come between a wait and a wake, and never outnumber the
+ * requests. The end is the last line. It is not checked whether an answer's request is
+ * open: the worker ignores other answers. */
 
-/* What is known so far. */
+/* The state after the lines read so far. */
 typedef struct track {
     uint64_t open; /* requests without an answer */
     uint32_t last_id;

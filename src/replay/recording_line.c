@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_line - one line of a recording, read and written. The JSON checker has
- * accepted a line's text before it is walked.
+ * recording_line - reads and writes one line of a recording. The JSON checker must
+ * accept a line's text before it is walked.
  */
 #include "replay/record.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An object that contains an object or an array. */
+/* A line's maximum nesting: an object that contains an object or an array. */
 #define DEPTH_MAX 2
 
 #define FIELDS_MAX 32

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* archive - the files of an npm package: a tar archive in gzip, from anybody. What does not fit
- * is named and left out; nothing is written anywhere. */
+/* archive - unpacks an untrusted npm package, a tar archive in gzip, in memory. Entries that do
+ * not fit are reported and left out. */
 import { Gunzip } from 'fflate';
 
 const UNPACKED_MAX = 96 << 20, BLOCK = 512;
 
-/* Bytes up to the bound; isCut if there were more. */
+/* Unpacks up to the bound; isCut if there was more. */
 function gunzip(packed) {
   const parts = [];
   let size = 0, isCut = false;
@@ -14,7 +14,7 @@ function gunzip(packed) {
     else parts.push(part);
     size += part.length;
   });
-  /* Small pieces: a bomb is noticed before it is unpacked. */
+  /* In small pieces: a bomb is noticed before all of it is unpacked. */
   for (let at = 0; at < packed.length && !isCut; at += 1 << 14) stream.push(packed.subarray(at, at + (1 << 14)), false);
   const all = new Uint8Array(Math.min(parts.reduce((sum, { length }) => sum + length, 0), UNPACKED_MAX));
   let at = 0;
@@ -29,12 +29,12 @@ const decoder = new TextDecoder();
 const textOf = (bytes) => decoder.decode(bytes.indexOf(0) < 0 ? bytes : bytes.subarray(0, bytes.indexOf(0)));
 const numberOf = (bytes) => Number.parseInt(textOf(bytes).trim() || '0', 8);
 
-/* "path=..." of an extended header. */
+/* The value of "path=" in an extended header. */
 function longName(text) {
   return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1];
 }
 
-/* Calls take with the path and the bytes of each regular file, and note with each entry of another kind. */
+/* Calls take(path, bytes) for each regular file, and note(path, why) for each link. */
 export function unpack(packed, take, note) {
   let { all, isCut } = packed[0] === 0x1f && packed[1] === 0x8b ? gunzip(packed) : { all: packed, isCut: false };
   let name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * judge - what is wrong with where the values of a project go: the findings by the rules of
- * rules.json, the points and the grade.
+ * judge - makes findings from the flows of values in a project, by the rules of rules.json, and
+ * from these the points and the grade.
  */
 import { packageOf } from './models.js';
 import rules from './rules.json';
@@ -18,13 +18,13 @@ const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Nu
 const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 
-/* Kinds of fields that hold no free text. */
+/* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 
-/* Packages that do not contain code: [name, first version without known escapes, or none]. */
+/* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', [2, 0, 2]], ['isolated-vm', [4, 3, 7]], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
 
-/* Of a lock file of npm, yarn or pnpm: the versions of those packages. */
+/* The versions of those packages in a lock file of npm, yarn or pnpm. */
 export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
   new RegExp(`"node_modules/${name}":\\s*\\{\\s*"version": "([^"]+)|^"?${name}@[^\\n]*:\\r?\\n +version:? "?([\\w.-]+)|^ +'?/?${name}[@/](\\d[\\w.-]*)`, 'm').exec(text)?.slice(1).find(Boolean)]));
 
@@ -37,8 +37,8 @@ export const gradeOf = (points) => GRADES.find(([, least]) => points >= least)[0
 
 class Judge {
   findings = [];
-  ran = new Set(); /* tools whose arguments are run as code */
-  sandboxes = []; /* { call, sources }: where code runs, with limits or without */
+  ran = new Set(); /* tools whose arguments run as code */
+  sandboxes = []; /* { call, sources }: calls that run code, with or without limits */
 
   constructor(solver, packages, locks) {
     this.s = solver;
@@ -53,8 +53,8 @@ class Judge {
     if (rule === 'shell-command' || rule === 'code-process') this.ranBy(sources);
   }
 
-  /* Of a server with one handler for all tools: the names under which it gets to the call, by
-   * the `case 'run':` around the call or around a call of its function. */
+  /* For a server with one handler for all tools: the tool names that lead to the call, from the
+   * `case 'run':` around the call or around a call of its function. */
   choicesAt(call) {
     const found = new Set(), seen = new Set(), list = [call];
     for (const { choice, within = -1 } of list) {
@@ -72,7 +72,7 @@ class Judge {
     return (this.callers.get(at) ?? []).map(([, one]) => one);
   }
 
-  /* ---- what arrives where --------------------------------------------------------------- */
+  /* ---- sources of values ---------------------------------------------------------------- */
 
   isText(source) {
     if (source.tool.schemas?.length === 0) return false; /* it gets no arguments */
@@ -84,8 +84,8 @@ class Judge {
     return schema ? [schema] : schemas ?? [];
   }
 
-  /* "zod.z.string().max()" of the field, if a schema of it is to be seen; one of text, if there
-   * are several. */
+  /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
+   * that allows free text. */
   kindOf({ tool, field }) {
     const found = [];
     for (const node of field === '' ? [] : this.schemaNodes(tool)) {
@@ -102,7 +102,7 @@ class Judge {
     return this.s.deep(node, depth).filter(({ kind, source }) => kinds.includes(kind) && this.isText(source)).map(({ source }) => source);
   }
 
-  /* Sources of code: literals of JSON are none. */
+  /* Sources of code. JSON literals are not code. */
   codeAt(node) {
     return this.sourcesAt(node, [TAINT], 0);
   }
@@ -138,7 +138,7 @@ class Judge {
     }
   }
 
-  /* `new Function(text)` alone compiles, and runs nothing. */
+  /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. */
   isUsedValue(node) {
     return this.s.flows[node]?.size > 0 || [this.s.reads, this.s.watchers].some((of) => of[node]?.length > 0);
   }
@@ -190,8 +190,8 @@ class Judge {
     else this.fileRun(call, [node], method);
   }
 
-  /* The program and its arguments. If the function around the call is given both, those of each
-   * of its callers: not the program of one with the arguments of another. */
+  /* Pairs of a program and its arguments. If both are parameters of the function around the call,
+   * one pair per caller: the program of one must not meet the arguments of another. */
   startsOf(call, command, list, seen = new Set()) {
     for (let at = call.within; at >= 0; at = this.s.functions[at].within) {
       const [i, k] = [command, list].map((node) => this.s.functions[at].params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
@@ -222,8 +222,8 @@ class Judge {
       this.fileRun(call, [command, list], method, true);
   }
 
-  /* The interpreter that a command may name. Node.js confines code if asked to; Deno asks for each
-   * right, and without flags that grant all it runs code with none. */
+  /* The interpreter that a command may name. Node.js confines code only with its flags; Deno does
+   * so unless flags grant it rights. */
   interpreterOf(command, words) {
     const isNode = this.s.tokensAt(command).some(({ path }) => path === 'global.process.execPath');
     const texts = this.s.textsAt(command, 0), name = isNode ? 'node' : texts.find((text) => INTERPRETERS.test(text));
@@ -231,7 +231,7 @@ class Judge {
     return isDeno || words.some((word) => CONFINED.test(word)) ? undefined : name;
   }
 
-  /* A file that a tool's argument was written into is run. */
+  /* Reports a file that is run after a tool's argument was written into it. */
   fileRun(call, nodes, method, isInterpreter = false) {
     const sources = nodes.flatMap((node) => this.sourcesAt(node, [FILE]));
     if (sources.length === 0) return;
@@ -275,7 +275,7 @@ class Judge {
     if (context) this.context(call, context, sources);
   }
 
-  /* Options that nobody can read are taken to be complete. */
+  /* Options that cannot be followed are taken to be complete. */
   isSet(node, ...names) {
     if (node === undefined || node === 0) return false;
     const members = this.s.members(node);
@@ -341,7 +341,7 @@ class Judge {
       this.report('no-timeout', call, 'QuickJS without an interrupt handler', sources);
   }
 
-  /* A worker that runs code: as its text, or in what it is sent. */
+  /* A worker that runs code: its own text, or code that it is sent. */
   worker(call, script, options) {
     const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
     const settings = this.s.members(options);
@@ -355,14 +355,14 @@ class Judge {
     if (timers.length === 0) this.report('no-timeout', call, 'a Worker that no timer terminates', sources);
   }
 
-  /* Timers may end what runs through a function of the file. */
+  /* True if a timer ends the code through a function of the file. */
   killsByName(file) {
     const names = new Set(file.timers.flatMap((timer) => timer[5]));
     const ends = new Set(this.s.calls.filter((c) => c.file === file && /^(terminate|kill|dispose|destroy)$/.test(c.name)).map(({ container }) => container));
     return this.s.functions.some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
   }
 
-  /* What is run as code in workers. */
+  /* Sources that run as code in workers. */
   codeInWorkers() {
     return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
@@ -378,7 +378,7 @@ class Judge {
       }
   }
 
-  /* Containers of the functions that a container calls. */
+  /* The containers of all functions that a container calls. */
   callsFrom(file, container) {
     const found = new Set();
     for (const call of this.s.calls)
@@ -424,7 +424,7 @@ class Judge {
     if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.source(tool, '')]);
   }
 
-  /* What a function has made of the options is taken to be complete. */
+  /* Options that a function has made are taken to be complete. */
   hasSchemaOf({ config, schemas }) {
     const members = config ? this.s.members(config) : undefined;
     return schemas !== undefined || members === undefined || ['inputSchema', 'parameters', 'schema', '*'].some((name) => members.has(name));
@@ -453,7 +453,7 @@ class Judge {
       }
   }
 
-  /* The version in the nearest lock file of the folder or one above it. */
+  /* The version in the nearest lock file, of the folder or of one above it. */
   locked(path, name) {
     const folder = (one) => one.slice(0, one.lastIndexOf('/') + 1);
     return this.locks.filter((lock) => path.startsWith(folder(lock.path)) && lock.versions[name] !== undefined)
@@ -486,11 +486,11 @@ function isAtLeast(range, least) {
   return true;
 }
 
-/* dist/index.js of src/index.ts, index.cjs of index.mjs: the same code, found twice. */
+/* dist/index.js beside src/index.ts, index.cjs beside index.mjs: the same code, found twice. */
 const BUILT = /(^|\/)(dist|build|out|lib|esm|cjs)\//;
 const rank = ({ file }) => (BUILT.test(file) ? 2 : 0) + (/\.[cm]?tsx?$/.test(file) ? 0 : 1);
 
-/* Findings without repetitions, the gravest first. */
+/* Findings without duplicates, the most severe first. */
 function distinct(findings) {
   const ruleOf = new Map(rules.map((rule) => [rule.id, rule])), places = new Set(), twins = new Map(), kept = [];
   for (const finding of findings.sort((a, b) => rank(a) - rank(b))) {
@@ -509,7 +509,7 @@ function distinct(findings) {
   return kept.sort((a, b) => ruleOf.get(b.rule).points - ruleOf.get(a.rule).points || a.file.localeCompare(b.file) || a.line - b.line);
 }
 
-/* Of a source that is shipped with what is built of it, or of two builds of it. */
+/* True if one file is built from the other, or both are builds of the same source. */
 function isCopy(first, second) {
   const stem = (path) => path.replace(/\.[cm]?[jt]sx?$/, '').replace(/(^|\/)(src|dist|build|out|lib|esm|cjs)(?=\/)/g, '');
   return first !== second && (BUILT.test(second) && !BUILT.test(first) || stem(first) === stem(second));

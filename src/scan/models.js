@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * models - what functions of Node.js, of the language and of some packages do with values: where
- * tools are registered, where values go that a call does not show.
+ * models - how functions of Node.js, of the language and of some packages pass values on where the
+ * call does not show it, and which calls register tools.
  */
 import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
-/* What is followed by name; other members of these packages are not. */
+/* The names that are followed; other members of these packages are not. */
 const PATHS = [
   /global\.(Promise|Object|Array|JSON|Math|Buffer|Reflect|Number|Bun|Deno)\.\w+/, /global\.\w+/, /global\.process\.(execPath|on|once)/,
   /global\.(Function|Worker|Bun|Deno)\(\)(\.(on|once|postMessage|terminate))?(\(\))?/,
@@ -22,7 +22,7 @@ const PATHS = [
   /zod(\.z)?(\.coerce)?(\.(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|record|array|union|max|length|regex|uuid|email|ip)(\(\))?){0,4}/,
 ];
 const FOLLOWED = new RegExp(`^(${PATHS.map(({ source }) => source).join('|')})$`);
-/* These change no kind: z.string().describe() is text as z.string() is. */
+/* Methods that keep the schema's kind: z.string().describe() is text, as z.string() is. */
 const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
 
 export const isFollowed = (path) => FOLLOWED.test(path);
@@ -38,10 +38,10 @@ export function packageOf(spec) {
 
 const NOTHING = /^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/;
 
-/* Writes of a text into a file: the index of the path. */
+/* Functions (path, text) that write a text into a file. */
 const WRITES = /^(fs\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync)|global\.(Bun|Deno)\.(write|writeTextFile|writeTextFileSync))$/;
 
-/* What is at once a result of code, to be followed to the tool's reply. */
+/* Functions that return a result of code, which is followed to the tool's reply. */
 const RUNS = /^(global\.eval|vm\.(run\w+|Script\(\)\.run\w+|compileFunction\(\))|vm2\.\w+\(\)\.run\w*|isolated-vm\..*(eval|evalClosure|run|apply|evalSync|runSync)|quickjs-emscripten.*evalCode(Async)?|safe-eval|global\.Function\(\)|notevil|static-eval)$/;
 
 export function callModel(s, call, path) {
@@ -107,7 +107,7 @@ export function callModel(s, call, path) {
   if (!NOTHING.test(path)) s.passArguments(call);
 }
 
-/* Any text in it becomes a literal, which is safe in code, but not in a shell. */
+/* Texts become literals, which are safe in code, but not in a shell. */
 function jsonOf(s, call) {
   s.edge(call.args[0] ?? 0, call.result, 2);
   s.contents(call.args[0] ?? 0, call.result, 2);
@@ -150,8 +150,8 @@ const CALLBACKS = /^(map|forEach|filter|find|findLast|findIndex|some|every|flatM
 const ELEMENT = /^(find|findLast|at|pop|shift|get|reduce|next)$/;
 const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice|flatMap|map)$/;
 
-/* What the call may be, whatever its receiver is: a registration of a tool, or a method of an
- * array, a map or a promise. */
+/* Models a call by its method's name alone: a registration of a tool, or a method of an array, a
+ * map or a promise. */
 export function methodModel(s, call) {
   const { name, args } = call;
   if (call.receiver === 0 && name !== 'createTool' && name !== 'tool') return;
@@ -168,7 +168,7 @@ export function methodModel(s, call) {
     s.watch(call.receiver, (token) => s.tokens[token].kind === OBJECT && arrayMethod(s, call, token));
 }
 
-/* SCHEMA.parse(args): from there on that schema says what the fields are. */
+/* SCHEMA.parse(args): from there on, that schema describes the fields. */
 function parsed(s, call) {
   s.watch(call.args[0] ?? 0, (token) => {
     const { kind, source } = s.tokens[token];

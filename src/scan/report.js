@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* report - the result of an audit for a person, as JSON and as SARIF 2.1.0. */
+/* report - formats the result of an audit as text, JSON, SARIF 2.1.0 and HTML. */
 import { MEANINGS } from './judge.js';
 import { count, htmlOf } from './report_html.js';
 import rules from './rules.json';
 
 const WIDTH = 100, AROUND = 2;
 const byId = new Map(rules.map((rule) => [rule.id, rule]));
-/* Some columns of a line around one of them: bundles have lines of a megabyte. */
+/* The columns of a line around one of them: bundles have lines of a megabyte. */
 function window(line, column) {
   const start = line.length > WIDTH ? Math.max(0, Math.min(column - 1 - WIDTH / 3, line.length - WIDTH)) | 0 : 0;
   return { text: line.slice(start, start + WIDTH).replace(/\t/g, ' '), at: column - 1 - start };
@@ -43,7 +43,7 @@ function complete(result, sources) {
   return result;
 }
 
-/* ---- for a terminal: [paint, text]; the paints are those of scan.c ------------------ */
+/* ---- for a terminal: [paint, text]; the paints are those of cmd_audit.c ------------- */
 
 function textOf(r) {
   const out = [], told = new Set(), good = r.points >= 90, isFine = isAtLeast(r.grade, r.least);

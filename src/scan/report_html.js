@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* report_html - an audit as one page without scripts, and without anything from elsewhere. */
+/* report_html - an audit as one page without scripts and external resources. */
 import { MEANINGS } from './judge.js';
 import rules from './rules.json';
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scan - asks scan.js: the graph of some files in each of several calls at once, then the
- * report on all graphs. */
+/* scan - calls scan.js: parallel calls make the graphs of a batch of files each, then
+ * one call makes the report on all graphs. */
 #include "scan/scan.h"
 
 #include "base/base64.h"
@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ALL_MS       120000 /* for all graphs */
-#define FILE_CPU_MS  8000   /* for a file by itself, after its batch has failed */
-#define MIB_CPU_MS   6000   /* and for each MiB of a batch: four times what it takes */
+#define ALL_MS       120000 /* wall clock, for all graphs */
+#define FILE_CPU_MS  8000   /* for a single file, after its batch has failed */
+#define MIB_CPU_MS   6000   /* added per MiB of a batch: four times the usual */
 #define JUDGE_MS     120000
 #define MEMORY       GBX_MIB(2048)
 #define QUESTION_MAX GBX_MIB(512)
@@ -33,11 +33,11 @@
 
 extern const char gbx_script_scan[];
 
-/* Files from first on, below end, and what the script says of them. */
+/* Files [first, end), and the script's result for them. */
 typedef struct batch {
     size_t first;
     size_t end;
-    gbx_buf parts; /* of the judge's question, with commas */
+    gbx_buf parts; /* for the input of report(), with commas */
 } batch;
 
 typedef struct work {
@@ -86,7 +86,7 @@ static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
     return gbx_engine_new(&options, ret, reterr);
 }
 
-/* Call one of the script's functions. How the script ended is in *ret. */
+/* Call one of the script's functions. *ret has its outcome. */
 static gbx_status ask(work *w, const char *function, const gbx_buf *input,
                       gbx_limits limits, gbx_result **ret, gbx_error *reterr)
 {
@@ -95,7 +95,7 @@ static gbx_status ask(work *w, const char *function, const gbx_buf *input,
 
     (void)gbx_need(input->failed ? NULL : input->data);
     call.limits = &limits;
-    call.flags = GBX_CALL_NO_GUARD; /* the code is ours */
+    call.flags = GBX_CALL_NO_GUARD; /* the code is trusted */
     call.code_len =
         (size_t)snprintf(code, sizeof code, "input => scan.%s(input)", function);
     call.code = code;
@@ -105,7 +105,7 @@ static gbx_status ask(work *w, const char *function, const gbx_buf *input,
     return gbx_execute(w->engine, &call, ret, reterr);
 }
 
-/* The same where anything but a value is a failure. */
+/* The same, but any outcome except a value is an error. */
 static gbx_status ask_value(work *w, const char *function, const gbx_buf *input,
                             gbx_result **ret, gbx_view *ret_value, gbx_error *reterr)
 {
@@ -125,7 +125,7 @@ static gbx_status ask_value(work *w, const char *function, const gbx_buf *input,
     return GBX_OK;
 }
 
-/* ---- graphs ----------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------- */
 
 static const char *reason_of(const gbx_result *result)
 {
@@ -169,7 +169,7 @@ static void put_files(const work *w, size_t first, size_t end, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* A batch that fails is halved, until the file at fault is alone and can be named. */
+/* A batch that fails is halved until the failing file is alone and can be named. */
 static void read_graphs(work *w, batch *b, size_t first, size_t end)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
@@ -258,7 +258,7 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
     return w->status;
 }
 
-/* ---- archives ---------------------------------------------------------------------- */
+/* ---- archives -------------------------------------------------------------------- */
 
 static bool is_archive(const char *path)
 {
@@ -297,7 +297,7 @@ static void take_unpacked(work *w, gbx_view answer)
     }
 }
 
-/* Unpacking is done in the sandbox, too. */
+/* The sandbox unpacks it, too. */
 static gbx_status read_archive(work *w, gbx_error *reterr)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
@@ -323,7 +323,7 @@ static gbx_status read_archive(work *w, gbx_error *reterr)
     return status;
 }
 
-/* ---- findings and report ------------------------------------------------------------ */
+/* ---- findings and report --------------------------------------------------------- */
 
 static void put_list(gbx_buf *to, const char *name, const gbx_buf *list)
 {
@@ -331,7 +331,7 @@ static void put_list(gbx_buf *to, const char *name, const gbx_buf *list)
         gbx_json_put_json(to, name, (const char *)list->data, list->len);
 }
 
-/* The script gets all texts, and shows the lines around each finding. */
+/* The script gets all texts, since the report shows the lines around each finding. */
 static gbx_status make_report(work *w, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan - `glovebox audit`: the JavaScript of a project, read and judged in sealed workers.
+ * scan - `glovebox audit`: sealed workers read and judge the JavaScript of a project.
  *
- * This side walks the folder, hands texts to calls and passes on their results. What a text
- * means is decided by scan.js, in the sandbox. It uses the public header and base alone.
+ * The host walks the folder, passes texts to calls and returns their results. scan.js
+ * interprets the texts, in the sandbox. This part uses only the public header and base.
  */
 #ifndef GBX_SCAN_SCAN_H
 #define GBX_SCAN_SCAN_H
@@ -20,7 +20,7 @@ typedef struct gbx_scan_file {
     size_t len; /* bytes of it */
 } gbx_scan_file;
 
-/* What was found in a folder or an archive. Zeroed at first, but for bounds of buffers. */
+/* The files of a folder or an archive. Initially zero, except the buffers' ceilings. */
 typedef struct gbx_scan_files {
     gbx_scan_file *list;
     size_t count;
@@ -30,32 +30,32 @@ typedef struct gbx_scan_files {
     size_t unread_count; /* files that were not read, named or not */
     gbx_buf unread;      /* {"path","why"} of the first of them, with commas */
     size_t left_out;     /* files and folders that were left out by their names */
-    gbx_buf left_names;  /* of the first of them */
+    gbx_buf left_names;  /* names of the first of them */
 } gbx_scan_files;
 
 /* Read a folder, or one file. GBX_E_OS: it cannot be opened. */
 gbx_status gbx_scan_read(const char *path, gbx_scan_files *files, gbx_error *reterr);
-/* Take text, a JSON string from malloc(). Nothing is taken beyond the bounds. */
+/* Add a file; owns text, a JSON string from malloc(). Beyond the bounds: unread. */
 void gbx_scan_add(gbx_scan_files *files, const char *path, char *text, size_t len);
-/* Remember that a file was not read, and why. */
+/* Record that a file was not read, and why. */
 void gbx_scan_unread(gbx_scan_files *files, const char *path, const char *why);
-/* Read a file of at most max bytes to its end. NULL, or why it cannot be read. */
+/* Read a whole file of at most max bytes. NULL, or why it cannot be read. */
 const char *gbx_scan_slurp(int fd, size_t max, gbx_buf *to);
 void gbx_scan_files_free(gbx_scan_files *files);
 
-/* What is asked for, and where the answer is. Zeroed at first. */
+/* One audit: the request and its result. Initially zero. */
 typedef struct gbx_scan {
     const char *path;   /* a folder, a file, or a package as npm makes it */
-    const char *least;  /* the grade that is good enough: "C" */
+    const char *least;  /* the lowest acceptable grade: "C" */
     gbx_signal *signal; /* aborts it; or NULL */
     gbx_view report;    /* {"isFine","text","json","sarif","html"} */
-    gbx_result *result; /* what report is a view of */
+    gbx_result *result; /* owns what report views */
 } gbx_scan;
 
 /*
  * GBX_E_OS: the path cannot be read; GBX_E_DATA: the archive is broken, no code could
- * be read, or the whole is beyond every limit. If some files cannot be judged, the report names
- * them.
+ * be read, or the project exceeds the limits. The report names files that could not be
+ * judged.
  */
 gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr);
 void gbx_scan_free(gbx_scan *scan);

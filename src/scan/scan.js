@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * scan - what `glovebox audit` asks in sealed workers: the files of an archive, the graph of some
- * files, the report on all graphs. Each exported function is one question of scan.c.
+ * scan - the part of `glovebox audit` that runs in sealed workers: it unpacks archives, makes the
+ * graphs of files, and reports on all graphs. scan.c calls the exported functions.
  */
 import { unpack as unpackArchive } from './archive.js';
 import { judge, lockedOf } from './judge.js';
@@ -9,7 +9,7 @@ import { reportAs } from './report.js';
 import { Solver } from './solve.js';
 import { graphOf } from './value_graph.js';
 
-/* The parser tries and fails by exceptions: their stacks are a quarter of its time. */
+/* The parser backtracks by exceptions: making their stacks takes a quarter of its time. */
 Error.stackTraceLimit = 0;
 
 const FILE_MAX = 8 << 20, LINE_MAX = 4 << 20, NOTES_MAX = 100;
@@ -17,7 +17,7 @@ const SOURCE = /\.[cm]?[jt]sx?$/;
 const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
 const LEFT_OUT = /(^|\/)(node_modules|\.[^/]+|tests?|__tests__|__mocks__|specs?|e2e|fixtures|coverage|benchmarks?|bench)\/|[.-](test|spec|bench|stories)\.[cm]?[jt]sx?$|\.d\.[cm]?ts$|\.min\.js$/;
 
-/* Is it a file to be read? The same names as in scan_files.c. */
+/* True if the file is to be read. The names are about those of scan_files.c. */
 const isWanted = (path) => (SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path)) && !LEFT_OUT.test(path);
 
 const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
@@ -35,7 +35,7 @@ export function unpack({ base64 }) {
   return { files, unread };
 }
 
-/* The packages that a package.json names, with their lines. */
+/* The dependencies in a package.json, with their lines. */
 function dependenciesOf(path, text) {
   const value = JSON.parse(text), lines = text.split('\n');
   const lineOf = (name) => lines.findIndex((line) => line.includes(`"${name}"`)) + 1;
@@ -67,7 +67,7 @@ export function graphs({ files }) {
 export function report({ parts, files: sources, unread, unreadCount, ...given }) {
   const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages), locks = parts.flatMap((part) => part.locks);
   const all = [...unread, ...parts.flatMap((part) => part.unread)];
-  /* A grade for what nobody has read would be a wrong one. */
+  /* Files that were not read must not get a grade. */
   if (files.length === 0) throw `no JavaScript or TypeScript could be read in it${all.length > 0 ? `: ${all[0].path}: ${all[0].why}` : ''}`;
   if (unreadCount > unread.length) all.push({ path: `${unreadCount - unread.length} more files`, why: 'they are not named here' });
   const solver = new Solver(files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scan_files - walks a folder that may be hostile: no link is followed, and files, bytes,
- * entries and depth have bounds. */
+/* scan_files - walks a folder that may be hostile: it follows no links, and bounds the
+ * number of files, bytes and entries and the depth. */
 #include "scan/scan.h"
 
 #include "base/cleanup.h"
@@ -24,7 +24,7 @@
 #define NOTES_MAX   100
 #define NAMES_MAX   8
 
-/* Folders that a running server does not use. */
+/* Folders whose files a running server does not use. */
 static const char *const left_out_folders[] = {
     "node_modules", "test",  "tests",    "__tests__", "__mocks__",
     "spec",         "specs", "e2e",      "fixtures",  "benchmarks",
@@ -32,7 +32,7 @@ static const char *const left_out_folders[] = {
 };
 static const char *const endings[] = {".js", ".mjs", ".cjs", ".jsx",
                                       ".ts", ".mts", ".cts", ".tsx"};
-/* Files of these are left out: of "run.test.ts" the middle. */
+/* Files whose names contain one of these are left out, such as run.test.ts. */
 static const char *const left_out_middles[] = {".test.", "-test.",  ".spec.",
                                                "-spec.", ".bench.", ".stories.",
                                                ".d.",    ".min."};
@@ -185,7 +185,7 @@ static void visit(gbx_scan_files *files, int folder, const char *path, const cha
     }
     if (!S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_source(name)))
         return;
-    /* What was looked at may have been replaced by a pipe or a link. */
+    /* The entry may have been replaced by a pipe or a link since fstatat(). */
     fd = openat(folder, name,
                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
                     (S_ISDIR(st.st_mode) ? O_DIRECTORY : 0));
@@ -204,7 +204,7 @@ static int is_entry(const struct dirent *entry)
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* Takes the descriptor. */
+/* Owns the descriptor. */
 static void walk(gbx_scan_files *files, int folder, const char *path, int depth)
 {
     struct dirent **entries = NULL;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * solve - follows values through the graphs of all files: which functions and objects a place may
+ * solve - follows values through the graphs of all files: which functions and objects a node may
  * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
 import { callModel, isFollowed, isSameSchema, methodModel, packageOf } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
-/* Tokens of a node, of a small project and of one with large bundles. */
+/* Limits: steps; tokens per node, for small and large projects; nodes that make a project so. */
 const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
 
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
-/* Methods of arrays, maps and texts: not what somebody has put there. */
+/* Methods of arrays, maps and texts, as opposed to members that the project put there. */
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
 const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
-/* The first element of an array that is written out is that one. */
+/* Element 0 of an array literal is known, so it is not read from the wild members. */
 const readsWild = (box, name) => !BUILT_IN.test(name) && !(name === '0' && box.members.has('0'));
-/* Functions around handlers. */
+/* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
 const ESCAPES = /^(shell)?_?(escape|quote)/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
-/* Methods of libraries that answer something else than what they are given. */
+/* Methods of libraries whose result does not come from their arguments. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
 
 export class Solver {
@@ -33,16 +33,16 @@ export class Solver {
   watchers = []; /* of each node: functions of a token */
   tokens = []; /* { kind, ... } */
   tokenIds = new Map();
-  boxes = new Map(); /* of a token of an object or function: its members */
+  boxes = new Map(); /* the members of a token of an object or function */
   calls = [];
   functions = [];
   tools = [];
   queue = [];
   steps = 0;
-  cut = new Map(); /* of objects that a node was too full for: the node */
-  owners = new Map(); /* of first parameters of registered handlers: their tools */
-  late = []; /* seeds of what is not registered, to be laid once it is known what is */
-  channel = 0; /* what is posted to workers */
+  cut = new Map(); /* objects that a full node did not take, and the node */
+  owners = new Map(); /* the tools of the first parameters of registered handlers */
+  late = []; /* seeds of unregistered tools, laid once the registered ones are known */
+  channel = 0; /* values posted to workers */
 
   constructor(files) {
     this.grow(1);
@@ -55,8 +55,8 @@ export class Solver {
   }
 
   /*
-   * Files with tools, those for workers, and all that these import or that import them. Of a
-   * large project only those from which a dangerous call can be reached, and what they import.
+   * Files with tools, files for workers, and all files connected with these by imports. In a large
+   * project, only files from which a dangerous call can be reached, and the files they import.
    */
   related(files) {
     const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
@@ -86,7 +86,7 @@ export class Solver {
     return this.nodes++;
   }
 
-  /* One place after the other: engines keep arrays with holes as maps. */
+  /* Appends one by one: engines store arrays with holes as maps. */
   grow(count) {
     const { sets, flows, reads, writes, watchers } = this;
     for (let i = 0; i < count; i++) {
@@ -145,7 +145,7 @@ export class Solver {
     });
   }
 
-  /* Imports: of a file of the project, or of a package. */
+  /* Links imports, of a file of the project or of a package. */
   link(file) {
     for (let i = 0; i < file.imports.length; i += 2) {
       const node = file.imports[i] + file.base, spec = file.names[file.imports[i + 1]];
@@ -156,7 +156,7 @@ export class Solver {
       }
       const from = target.exports + target.base;
       this.edge(from, node);
-      /* `import x from` a file of CommonJS is all of it. */
+      /* `import x from` a CommonJS file gives all of its exports. */
       if (!target.flags.esm) for (const [name, to] of this.reads[node] ?? []) if (name === 'default') this.edge(from, to);
     }
     for (const n of file.bounded) this.watch(n + file.base, (token) => {
@@ -184,7 +184,7 @@ export class Solver {
     return undefined;
   }
 
-  /* "@/tools/run" and "~/tools/run", which compilers set to the folder of sources. */
+  /* "@/tools/run" and "~/tools/run": compilers map these to the folder of sources. */
   byAlias(spec) {
     const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
     if (rest === undefined) return undefined;
@@ -206,7 +206,7 @@ export class Solver {
     return tool;
   }
 
-  /* The same tool, with the schema that a call has checked its arguments by. */
+  /* The same tool, with the schema by which a call has checked its arguments. */
   parsedBy(tool, call) {
     const { parsed, id } = tool;
     if (!parsed.has(call)) {
@@ -226,8 +226,8 @@ export class Solver {
     return source;
   }
 
-  /* Functions that arrive at the node are handlers of the tool. Registered ones get nothing else:
-   * what a library's own handler of requests passes on has passed the schema of that tool. */
+  /* Functions that arrive at the node are handlers of the tool. Registered ones get only its
+   * arguments: a library's own request handler passes on what the tool's schema has checked. */
   seed(node, tool, isRequest = false) {
     this.watch(node, (token) => {
       const { kind, at } = this.tokens[token];
@@ -242,7 +242,7 @@ export class Solver {
         this.give(f.params[0], this.source(tool, '').taint);
         return;
       }
-      /* Of a request only params.arguments is the model's text. */
+      /* In a request, only params.arguments is text from the model. */
       const request = this.node(), params = this.node(), args = this.node();
       this.give(request, this.token(OBJECT, request));
       this.give(params, this.token(OBJECT, params));
@@ -262,7 +262,7 @@ export class Solver {
     if (set === undefined) {
       this.sets[node] = [token];
     } else {
-      /* Where so much arrives, only what arguments become still matters. */
+      /* A full node takes only tokens that come from arguments or results. */
       if (set.includes(token)) return;
       if (set.length >= this.most && kind > RESULT) {
         if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
@@ -484,7 +484,7 @@ export class Solver {
     });
   }
 
-  /* A function that is not of the project. */
+  /* Calls a function from outside the project. */
   apply(call, path) {
     callModel(this, call, path);
     if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
@@ -499,7 +499,7 @@ export class Solver {
     this.edge(call.receiver, call.result, 1);
   }
 
-  /* What the objects at a node hold flows to another. */
+  /* The members of the objects at a node flow to another. */
   contents(from, to, kind) {
     this.watch(from, (token) => {
       if (this.tokens[token].kind !== OBJECT) return;
@@ -527,8 +527,8 @@ export class Solver {
     return this.steps < STEPS_MAX;
   }
 
-  /* Files in which arguments of tools may have got further than they were followed: into functions
-   * that a full node did not take, or with an object. */
+  /* Files in which arguments of tools may go further than they were followed: into functions or
+   * objects that a full node did not take. */
   cutFiles() {
     const holds = (node) => this.sets[node]?.some((token) => this.tokens[token].kind <= QUOTED);
     const called = this.calls.filter(({ callee, args }) => this.sets[callee]?.length >= this.most && args.some(holds)).map(({ file }) => file);
@@ -547,7 +547,7 @@ export class Solver {
     queue.length = 0;
   }
 
-  /* Edges that are added meanwhile get the token when they are added. */
+  /* Edges that are added meanwhile pass the token on when they are added. */
   arrive(node, token) {
     const flows = this.flows[node], reads = this.reads[node], writes = this.writes[node], watchers = this.watchers[node];
     if (flows !== undefined) for (const key of flows) this.pass(token, key >> 2, key & 3);
@@ -556,13 +556,13 @@ export class Solver {
     if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);
   }
 
-  /* ---- questions ------------------------------------------------------------------------- */
+  /* ---- queries --------------------------------------------------------------------------- */
 
   tokensAt(node) {
     return [...this.sets[node] ?? []].map((token) => ({ ...this.tokens[token], token }));
   }
 
-  /* The tokens of a node, and of what its objects hold. */
+  /* The tokens of a node, and those of its objects' members, down to that depth. */
   deep(node, depth = 2) {
     const found = this.tokensAt(node);
     if (depth > 0)
@@ -571,7 +571,7 @@ export class Solver {
     return found;
   }
 
-  /* The members of an object and of those above it: name, node. */
+  /* The members of an object and of its prototypes: name, node. */
   membersOf(token, seen = new Set()) {
     if (seen.has(token)) return new Map();
     seen.add(token);

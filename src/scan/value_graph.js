@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * value_graph - of one file, which value may flow where, as numbers and names that solve.js
- * follows. A node is a place of a value: a variable, a parameter, the result of a call. Order
- * within a function is not kept, but for branches that never run and for checks that leave a
- * value harmless.
+ * value_graph - makes the graph of one file: which value may flow where, as numbers and names for
+ * solve.js. A node is a place that holds a value: a variable, a parameter, the result of a call.
+ * The order within a function is ignored, except for branches that never run and for checks that
+ * make a value harmless.
  */
 import { parse } from '@babel/parser';
 import { packageOf } from './models.js';
 
-/* Where code may be run, or a program started. */
+/* Modules and globals that may run code or start programs. */
 const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
   'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
   'String Number Boolean parseInt parseFloat isNaN encodeURIComponent encodeURI Math Date RegExp Symbol Error Deno Bun').split(' '));
-/* Functions whose callbacks belong to the function around them. */
+/* Functions whose callbacks count as part of the function around them. */
 const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
 const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
-/* Kinds of a schema by zod, which bundles hold under any name. */
+/* Kinds of zod schemas; in bundles, zod itself may have any name. */
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
 
@@ -44,7 +44,7 @@ const EXITS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'C
 const isExit = (n) => EXITS.has(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
 const leaves = (n) => n !== null && n !== undefined && (n.type === 'BlockStatement' ? n.body.some(isExit) : isExit(n));
 
-/* "args.command" of a chain of names, or undefined. */
+/* A chain of names as text, such as "args.command"; or undefined. */
 function chainOf(n) {
   switch (n?.type) {
     case 'Identifier': return n.name;
@@ -72,27 +72,27 @@ class Builder {
   puts = []; /* from, object, name */
   calls = [];
   funcs = [];
-  objects = []; /* nodes that hold an object made here */
-  classes = []; /* function, node of instances, node of the class above */
+  objects = []; /* nodes that hold an object made in this file */
+  classes = []; /* function, node of instances, node of the superclass */
   spreads = []; /* from, object */
   modules = []; /* node, name */
   texts = []; /* node, name: constants */
   imports = []; /* node, name of the file or package */
   bounded = []; /* nodes whose length is compared with something */
-  sources = []; /* function nodes of tools that are declared, not registered; their names */
+  sources = []; /* function node and name of tools that are declared, not registered */
   schemas = []; /* of tools, as JSON Schema */
   timers = [];
   flags = { esm: false, worker: false, inputSchema: false, danger: false };
   constants = new Map();
   container = 0;
   containers = 0;
-  choice = -1; /* the name in `case 'run':` around it */
-  within = -1; /* the function around it */
+  choice = -1; /* the name in the `case 'run':` around the current place */
+  within = -1; /* the function around the current place */
   thisNode = 0;
   argumentsNode = 0;
   result = 0;
-  nothing = 0; /* what a member is that holds nothing of interest */
-  above = 0; /* the class above the one that is being read */
+  nothing = 0; /* the node of members that hold nothing of interest */
+  above = 0; /* the superclass of the class that is being read */
 
   name(text) {
     let at = this.known.get(text);
@@ -136,7 +136,7 @@ class Builder {
     return this.shared(text, (node) => this.texts.push(node, this.name(text)));
   }
 
-  /* The node for a key; note is called with it when it is made. */
+  /* The node for a key; note(node) is called when it is made. */
   shared(key, note) {
     let node = this.constants.get(key);
     if (node === undefined) {
@@ -188,7 +188,7 @@ class Builder {
     for (const name of namesOf(n)) this.declare(scope, name, value);
   }
 
-  /* What a list of statements declares itself; of var also what is in blocks. */
+  /* Declares the names of a list of statements, and of `var` those in nested blocks. */
   hoist(scope, statements, isDeep = false) {
     for (let n of statements) {
       if (n === null || n === undefined) continue;
@@ -219,7 +219,7 @@ class Builder {
 
   /* ---- constant conditions and checks ------------------------------------------ */
 
-  /* true, false, or undefined: nobody knows. */
+  /* true, false, or undefined if it is not constant. */
   truth(scope, n) {
     switch (n?.type) {
       case 'BooleanLiteral': return n.value;
@@ -237,7 +237,7 @@ class Builder {
     return undefined;
   }
 
-  /* Chains that are one of a fixed list if the condition has that outcome. */
+  /* Chains that are known to be harmless if the condition has that outcome. */
   checked(n, outcome) {
     if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
@@ -277,7 +277,7 @@ class Builder {
   block(outer, statements, isFunction = false) {
     let scope = isFunction ? outer : new Scope(outer, false);
     this.hoist(scope, statements);
-    /* Functions are there before their block runs. */
+    /* Functions are defined before their block runs. */
     for (const n of statements) if (n.type === 'FunctionDeclaration') this.statement(scope, n);
     for (const n of statements) {
       if (n.type !== 'FunctionDeclaration') this.statement(scope, n);
@@ -344,7 +344,7 @@ class Builder {
     if (truth !== true && alternate) this.statement(this.inside(scope, this.checked(test, false)), alternate);
   }
 
-  /* What then reads belongs to the tool of that name. */
+  /* The code that then() reads belongs to the tool of that name. */
   chosen(name, then) {
     const before = this.choice;
     if (name !== undefined) this.choice = this.name(name);
@@ -456,7 +456,7 @@ class Builder {
     }
   }
 
-  /* isInline: it belongs to the function around it. */
+  /* isInline: it counts as part of the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, instance = 0 } = {}) {
     const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
@@ -642,7 +642,7 @@ class Builder {
     return to;
   }
 
-  /* { name, inputSchema, handler }: a tool, whoever calls it. */
+  /* { name, inputSchema, handler } is a tool, even if it is not registered. */
   toolLiteral(values) {
     const schema = values.inputSchema ?? values.parameters ?? values.schema;
     if (values.inputSchema) this.flags.inputSchema = true;
@@ -691,8 +691,8 @@ class Builder {
     return result;
   }
 
-  /* Does what the timer calls reject or resolve, and does it end anything? Functions that it
-   * names are looked into by the solver. */
+  /* Records whether the timer's callback rejects or resolves, and whether it ends anything. The
+   * solver looks into the functions that it calls. */
   timer(n) {
     const found = { kills: false, rejects: false, names: new Set() };
     look(n.arguments[0], found);
@@ -716,7 +716,7 @@ function look(n, found, depth = 0) {
   for (const key in n) if (key !== 'loc' && typeof n[key] === 'object') look(n[key], found, depth + 1);
 }
 
-/* x.replace(/[^a-z0-9]/g, '') leaves nothing that could be code. */
+/* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
 function stripsAll([pattern, by]) {
   if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
   const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
@@ -734,7 +734,7 @@ function namesOf(n) {
   return [];
 }
 
-/* The fields of a JSON Schema that is written out: { code: { type, maxLength } }. */
+/* The fields of a literal JSON Schema: { code: { type, isBounded } }. */
 function fieldsOf(n) {
   const member = (object, name) => object?.properties?.find((p) => p.key !== undefined && keyName(p.key) === name)?.value;
   const properties = member(n?.expression ?? n, 'properties');

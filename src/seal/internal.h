@@ -12,7 +12,7 @@
 /* ---- seccomp_table.c ----------------------------------------------------- */
 
 /*
- * What a sealed worker and its template may ask of the kernel.
+ * The system calls of a sealed worker and of its template.
  *
  * Three classes: EXECUTE enters the kernel, ANSWER returns a fixed value without
  * entering it, and a call that no line names kills the process. The filter, its test
@@ -104,12 +104,12 @@ void gbx_seccomp_template(gbx_seal *seal);
 /* Move the channel to its number. Call before setting the limits, which forbid it. */
 bool gbx_fds_place(int channel);
 bool gbx_rlimits_worker(const gbx_seal *seal);
-/* Close all others. Call after setting the limits, which read a descriptor. */
+/* Close all other descriptors. Call after setting the limits, which read one. */
 bool gbx_fds_close(const gbx_seal *seal);
 bool gbx_privs_worker(const gbx_seal *seal);
 bool gbx_seccomp_worker(const gbx_seal *seal);
 
-/* Check the result of the two above: in a probe, before its filter. */
+/* Check the results of the steps above: in a probe, before its filter is installed. */
 bool gbx_fds_verify(const gbx_seal *seal);
 bool gbx_rlimits_verify(const gbx_seal *seal);
 bool gbx_privs_verify(const gbx_seal *seal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namespaces - spawn made them; here each is checked from inside, because a flag that a
- * caller forgot looks exactly like one that worked.
+ * namespaces - checks each namespace that worker/launch.c has made, from inside: a flag
+ * that was forgotten looks exactly like one that worked.
  */
 #include "base/cleanup.h"
 #include "seal/internal.h"
@@ -182,12 +182,12 @@ void gbx_namespaces_check(gbx_seal *seal)
 /* ---- the control group ------------------------------------------------------- */
 
 /*
- * Limits that count everything, including page tables and caches, if the
- * host's service manager or spawn has set them. This code only checks: a process cannot
- * set them from inside, since a control group belongs to its owner.
+ * The limits of a control group count everything, including page tables and caches. The
+ * host or its service manager sets them. This code only checks: a process cannot set
+ * them from inside, since a control group belongs to its owner.
  */
 
-/* In a mount namespace of our own any place will do; restored at once. */
+/* Any directory will do in our own mount namespace. It is unmounted at once. */
 #define MOUNT_POINT "/sys"
 
 typedef enum verdict { NO_CONTROLLER, NO_LIMIT, LIMITED } verdict;

@@ -41,14 +41,14 @@
 
 #define NOBODY 65534
 
-/* A single id that was configured, not one that the host has searched for. */
+/* True if the only wanted id was configured, not found by the host's search. */
 static bool is_configured(const gbx_identity *identity)
 {
     return identity->wanted[0] != 0 && identity->wanted[1] == 0;
 }
 
-/* Before root is dropped in favour of one of identity->wanted: a host without a user
- * namespace. False with errno. */
+/* For a root host without a user namespace: become one of identity->wanted, if one is
+ * available. False with errno. */
 static bool take_identity(gbx_identity *identity)
 {
     if (geteuid() != 0)
@@ -196,7 +196,7 @@ void gbx_privs_drop(gbx_seal *seal)
     forbid_new_privs(seal);
     forbid_new_code(seal);
     forbid_dumps(seal);
-    /* Changing ids has cleared what spawn set. */
+    /* Changing ids has cleared what launch.c set. */
     if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)))
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
@@ -222,7 +222,7 @@ bool gbx_privs_verify(const gbx_seal *seal)
 
 /* ---- two protections that are not layers: address layout, speculation -------- */
 
-/* The kernel's setting, "" if it cannot be read. */
+/* The kernel's setting, a digit; 0 if it cannot be read. */
 static char randomize_va_space(void)
 {
     GBX_CLEANUP(gbx_fd_close)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reserve - the engine reserves 4 GiB of address space for the shapes of objects and
- * touches some pages of it. Growth in there makes no mapping, so no limit would notice
- * it. With the tail inaccessible, it is bounded like everything else. A worker cannot
- * reopen the tail: its RLIMIT_DATA counts a page once it becomes writable. The template
- * has no such limit, and opens the tail while it loads a dataset.
+ * reserve - bounds the 4 GiB of address space that the engine reserves for the shapes
+ * of objects. Growth inside it makes no mapping, so no limit would count it: the tail
+ * is made inaccessible. A worker cannot reopen it: its RLIMIT_DATA counts a page once
+ * it becomes writable. The template has no such limit, and opens the tail while it
+ * loads a dataset.
  */
 #include "base/cleanup.h"
 #include "seal/internal.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rlimits - memory is limited by growth: the size right after the fork is the
- * template's, and all of it is shared with the template until it is written.
+ * rlimits - sets a worker's limits. Memory is limited by growth: the size right after
+ * the fork is the template's, all of it shared with the template until it is written.
  *
  * RLIMIT_DATA counts private writable memory. A worker can reduce that count only by
  * giving memory back (see mprotect in seccomp_table.c), so the limit also holds for
- * code that has broken out. RLIMIT_AS is for when that filter is missing: it counts
- * every mapping. It leaves room for the reservations that were closed, because where
- * RLIMIT_AS is reached as well, the kernel fails to refuse their reopening by
- * RLIMIT_DATA (mprotect_fixup).
+ * code that has broken out. RLIMIT_AS counts every mapping, for when that filter is
+ * missing. It leaves room for the reservations that were closed: if RLIMIT_AS is
+ * reached as well, the kernel fails to refuse their reopening by RLIMIT_DATA
+ * (mprotect_fixup).
  *
  * A sealed worker has no /proc. The template's statm stays open. It is right for its
  * fork, whose mappings are the same until it makes one, less what the template keeps
@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The engine uses 5 MiB of it; deeper recursion is the engine's own error. */
+/* The engine uses 5 MiB of the stack, and throws an error on deeper recursion. */
 #define STACK_BYTES GBX_MIB(8)
 
 /* The template's limit: it passes a channel and a pidfd for each worker to the host. */
@@ -47,7 +47,7 @@ static bool set(int resource, rlim_t value)
     return syscall(SYS_prlimit64, 0, resource, &limit, NULL) == 0;
 }
 
-/* Stays below the host's hard limit. */
+/* Set a limit, but never above the host's hard limit. */
 static bool set_at_most(int resource, rlim_t value)
 {
     struct rlimit now;
@@ -92,7 +92,7 @@ static bool limit_memory(const gbx_seal *seal)
                        total * page + growth + seal->closed_bytes + STACK_BYTES);
 }
 
-/* The process that started us may have a lower limit: then a worker gets that. */
+/* If the process that started us has a lower limit, a worker gets that. */
 static void lower_cpu(gbx_seal *seal)
 {
     struct rlimit now;

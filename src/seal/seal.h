@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seal - everything that the kernel will refuse, set up in the required order.
+ * seal - makes the kernel refuse all that a worker does not need, in a fixed order.
  *
  * There are three steps, none of which can be undone:
  *   1. worker/launch.c has made the namespaces and mapped the ids;
@@ -9,7 +9,7 @@
  *      dumpable, the limits that all workers share, a filter for the template
  *      itself. Forks inherit all of it;
  *   3. gbx_seal_worker(), in each fork: every descriptor closed but the channel,
- *      memory and processor limits from the size of this very process, seccomp last.
+ *      memory and processor limits from the size of this process, seccomp last.
  *
  * Nothing here allocates after the fork. A step that fails is reported, never skipped
  * silently; the caller decides whether the result is enough. One thread only.
@@ -36,8 +36,8 @@
 /*
  * XX(name, text_name, is_required, what it takes away)
  *
- * is_required: without it nothing starts, whatever gbx_require says. The order is the
- * bit number and is part of the protocol: append only.
+ * is_required: without it nothing starts, at any gbx_require. The order is the bit
+ * number and is part of the protocol: append only.
  */
 #define GBX_LAYER_MAP(XX)                                                       \
     XX(USER_NS, "user namespace", 0, "capabilities over anything of the host")  \
@@ -71,7 +71,7 @@ typedef enum gbx_layer {
 
 #define GBX_LAYER_BIT(layer) (1u << (layer))
 
-/* Where the worker's only descriptor is after gbx_seal_worker(). */
+/* The number of a worker's only descriptor after gbx_seal_worker(). */
 #define GBX_CHANNEL_FD 3
 
 /* Bytes of a reason, its NUL included. */
@@ -120,30 +120,30 @@ typedef struct gbx_seal {
     uint64_t closed_bytes; /* total bytes made inaccessible */
     int statm_fd;          /* sizes of the template; -1: not open */
     pid_t template_pid;    /* lets a fork see whether its parent still lives */
-    char user[128];        /* for people: the user */
-    char layout[160];      /* is the address layout random, and if not, why */
+    char user[128];        /* text for reports: the user */
+    char layout[160];      /* whether the address layout is random, and if not, why */
     char speculation[96];  /* which processor speculation is off */
 } gbx_seal;
 
-/* Call before the engine starts, in a process that will be forked for each template:
- * does once what they all have in common. */
+/* Do once what all templates need. Call before the engine starts, in the process that
+ * is forked for each template. */
 void gbx_seal_prepare(void);
 
-/* Step 1b, before the engine starts (in a fork of a prepared process it has
- * started). Checks what the launch established (ns_made: the bits it made; identity:
- * the user it became) and compiles the filters. */
+/* Step 1b. Call before the engine starts, except in a fork of a prepared process, where
+ * it has started. Checks what the launch established (ns_made: the bits it made;
+ * identity: the user it became) and compiles the filters. */
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s);
 
-/* For this process and all its forks. False if it is requested but not available. */
+/* Turn speculation off, for all forks too, if is_asked. False if it cannot be. */
 bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked);
 
 /* Step 2. Ends by sealing a probe as a worker and checking it; after that every
  * element of seal->layers is final. */
 void gbx_seal_template(gbx_seal *seal);
 
-/* Call around the loading of a dataset, in the template, where no call's code runs:
- * a dataset may need more shapes of objects than a call. False if the template must
+/* Call these before and after loading a dataset, which may need more shapes of objects
+ * than a call; in the template, where no call's code runs. False if the template must
  * end, since its forks would be unbounded. */
 void gbx_reserve_open(gbx_seal *seal);
 bool gbx_reserve_close_again(gbx_seal *seal);

@@ -2,11 +2,10 @@
 /*
  * seccomp - compiles the tables into filters, once; a filter is installed as bytes.
  *
- * libseccomp adds what is easily forgotten: it checks the architecture first, and does
- * not mistake numbers of the x32 ABI for native ones. Both kill. The binary tree
- * matters because the kernel, on installing a filter, runs it for every number to learn
- * which are always allowed; the template's filter, installed first, leaves few numbers
- * to try.
+ * libseccomp adds two checks that are easily forgotten: of the architecture, and of
+ * numbers of the x32 ABI. Both kill. The binary tree matters because the kernel runs a
+ * new filter for every number, to learn which are always allowed. The template's
+ * filter, installed first, leaves few numbers to try.
  */
 #include "base/cleanup.h"
 #include "base/fail.h"
@@ -125,8 +124,8 @@ static bool install(const gbx_filter *filter)
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/* libseccomp does not report it. A kernel with filters answers EFAULT to a NULL
- * filter. */
+/* True if the kernel has no filters, which libseccomp does not report. A kernel with
+ * filters answers EFAULT to a NULL filter. */
 static bool is_lacking(gbx_seal *seal)
 {
     long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seccomp_table - the policy, and nothing but the policy.
+ * seccomp_table - the system calls that a worker and a template may make, and why.
  *
  * A line that has lost its reason is a hole: delete it and run the tests. Every call
  * that is not listed kills. Arguments are compared on all 64 bits, except ints that

@@ -70,8 +70,8 @@ _Static_assert(sizeof(struct block) % alignof(max_align_t) == 0, "payload alignm
 _Static_assert(sizeof(struct large) % alignof(max_align_t) == 0, "payload alignment");
 
 /*
- * The only mutable global: the parser's allocator has no parameter to carry it. It is
- * NULL outside gbx_arena_run(), and holds nothing that a thread could leak.
+ * A global, since the parser's allocator has no parameter to carry it. It is NULL
+ * outside gbx_arena_run(), and holds nothing that a thread could leak.
  */
 static _Thread_local struct arena *current;
 
@@ -270,10 +270,8 @@ _Noreturn void gbx_arena_abandon(void)
     leave(current, GBX_ARENA_ABANDONED);
 }
 
-/* One per thread, like the arena: the parser's callbacks are called from
- * too deep to pass it. */
-
-/* NULL except between begin and end; one function calls both, so nothing leaks. */
+/* One per thread, like the arena: too many levels of calls would have to pass it. NULL
+ * except between begin and end; one function calls both, so nothing leaks. */
 static _Thread_local gbx_time_budget *taken;
 
 static int64_t now_of(const gbx_time_budget *budget)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena - the memory of one parse: bounded, and freed as a whole, whatever happens.
+ * arena - the memory of one parse: bounded, and always freed as a whole.
  *
- * When memory is out or an assert fails, the parser can only abort the process. Hostile
+ * Out of memory, or if an assert fails, the parser can only abort the process. Hostile
  * code must not cause that in the host. So the parser is compiled with the hooks of
  * runtime.c: it allocates from the arena of the running gbx_arena_run(), and when
  * that refuses, or an assert fails, longjmp abandons the run and its memory is freed.
@@ -19,7 +19,7 @@
 typedef enum gbx_arena_end {
     GBX_ARENA_DONE,      /* work returned */
     GBX_ARENA_ABANDONED, /* it needed more than the ceiling, or an assert failed */
-    GBX_ARENA_NOMEM,     /* the machine's memory is out */
+    GBX_ARENA_NOMEM,     /* malloc() failed */
 } gbx_arena_end;
 
 /* Call work(user); all its arena memory is freed when this returns. */

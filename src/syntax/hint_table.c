@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hint_table - see hint_table.h. Of patterns that fit, the first counts: particular ones come before
- * general ones. */
+/* hint_table - the texts. The first pattern that matches is used: specific ones come
+ * before general ones. */
 #include "syntax/hint_table.h"
 
 #include "base/cleanup.h"

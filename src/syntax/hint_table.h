@@ -2,9 +2,9 @@
 /*
  * hint_table - what a failure means and how to repair it: one table of all texts.
  *
- * The worker finds the row, since only it reads the code. It sends the row's number, and
- * the host takes the text from its own copy of the table: a worker that was taken over
- * cannot write advice. Both programs come from one build, so their numbers agree.
+ * The worker finds the row, since only it reads the code. It sends the row's number,
+ * and the host takes the text from its own copy of the table: a worker that was taken
+ * over cannot write advice. Both come from one build, so their numbers agree.
  */
 #ifndef GBX_SYNTAX_HINT_TABLE_H
 #define GBX_SYNTAX_HINT_TABLE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows that code names; those that only a pattern finds follow them in the table. */
+/* The rows that code names; in the table, rows that only a pattern finds follow. */
 typedef enum gbx_hint {
     GBX_HINT_NONE,
     GBX_HINT_AWAIT,
@@ -64,12 +64,12 @@ typedef enum gbx_hint {
     GBX_HINT_PROPERTY_PARAMETER,
     GBX_HINT_LONG_CAST,
     GBX_HINT_ACCESSOR,
-    GBX_HINT_UNAWAITED,      /* the text is completed by the host: the call, */
-    GBX_HINT_UNAWAITED_LIST, /* or one for each item of a list */
-    GBX_HINT_UNCALLED,       /* the same: the function, */
-    GBX_HINT_MISSING_FIELD, /* or the member that no record has, and the nearest field, */
-    GBX_HINT_MISSING_MEMBER, /* the same of results of calls, */
-    GBX_HINT_DATASET_OF_ALL, /* a dataset, where the argument is an object of all, */
+    GBX_HINT_UNAWAITED,      /* the host completes the text with the call, */
+    GBX_HINT_UNAWAITED_LIST, /* or a call for each item of a list */
+    GBX_HINT_UNCALLED,       /* with the function, */
+    GBX_HINT_MISSING_FIELD,  /* with a member that no record has, the nearest field, */
+    GBX_HINT_MISSING_MEMBER, /* the same for results of calls, */
+    GBX_HINT_DATASET_OF_ALL, /* with a dataset; the argument is an object of all, */
     GBX_HINT_DATASET_OTHER,  /* or another dataset, */
     GBX_HINT_DATASET_ITSELF, /* or that dataset, */
     GBX_HINT_NO_DATASET,     /* or one that does not exist */
@@ -86,7 +86,7 @@ typedef enum gbx_hint {
 typedef enum gbx_hint_kind {
     GBX_HINT_OF_CODE = 0, /* found by the tree */
     GBX_HINT_OF_SYNTAX,   /* the pattern is part of the engine's message about syntax */
-    GBX_HINT_OF_FAILURE,  /* the same of a thrown error */
+    GBX_HINT_OF_FAILURE,  /* the same for a thrown error */
     GBX_HINT_OF_NAME,     /* the pattern lists names that do not exist */
 } gbx_hint_kind;
 

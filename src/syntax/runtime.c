@@ -4,7 +4,7 @@
  * inline across its files, and all of it gets the hooks. alloc.c (mutable pointers to
  * the allocator) and query.c (not used) are left out.
  */
-/* Its allocator and its asserts are replaced by ours (see arena.h). */
+/* The hooks replace its allocator and its asserts (see arena.h). */
 #include "arena.h"
 
 #define ts_malloc  gbx_arena_malloc
@@ -27,7 +27,7 @@
 #include "src/tree_cursor.c"
 #include "src/wasm_store.c"
 
-/* ICU's own headers define this; the copy that the parser brings does not. */
+/* ICU's own headers define this; the parser's copy of them does not. */
 #ifdef U_PLATFORM
 #    error "the system's headers of ICU were read: the build must not depend on them"
 #endif

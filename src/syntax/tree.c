@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree - finds the code in the caller's text and parses it. The only file that walks the
+/* tree - finds the code in the caller's text and parses it. Only this file walks the
  * parser's own tree, always with a cursor. */
 #include "syntax/tree.h"
 
@@ -66,7 +66,7 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
     *ret_len = at < s->len ? (uint32_t)(s->len - at) : 0;
     if (*ret_len == 0)
         return "";
-    /* For the parser a NUL ends the string or comment around it. A space does not. */
+    /* The parser ends a string or comment at a NUL: give it a space instead. */
     nul = memchr(s->text + at, 0, *ret_len);
     if (nul == s->text + at) {
         *ret_len = 1;
@@ -77,7 +77,7 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
     return s->text + at;
 }
 
-/* The first call sets the deadline: code too short to reach it never reads the
+/* The first call sets the deadline: short code, which causes no call, never reads the
  * clock. */
 static bool is_too_late(TSParseState *state)
 {
@@ -297,10 +297,10 @@ bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* Each question needs only a few neighbours or one walk backwards. */
+/* Each question about leaves needs a few neighbours or one walk backwards. */
 
 #define OPENER_MAX 1000 /* leaves to walk back for an opener */
-#define TYPE_MAX   200  /* bytes of one that are examined */
+#define TYPE_MAX   200  /* bytes of a type that are examined */
 #define TYPE_WORDS                                                                      \
     "string number boolean any unknown void never object null undefined bigint symbol " \
     "typeof keyof readonly this"
@@ -529,9 +529,9 @@ static size_t fence_run(const char *text, size_t at, size_t end)
 }
 
 /*
- * After the opening run comes nothing, or a language with what Markdown renderers also
- * accept (ts title="run.ts"), up to the line's end. Anything else is not a fence but, say,
- * a template literal.
+ * The rest of the opening line must be empty, or a language with what Markdown
+ * renderers also accept (ts title="run.ts"). Otherwise it is not a fence but, for
+ * example, a template literal.
  */
 static bool skip_info(const char *text, size_t *at, size_t end)
 {
@@ -570,8 +570,8 @@ size_t gbx_text_name_length(const char *text)
     return n;
 }
 
-/* Where the code in a fence ends, or `at`: text follows the fence. A fence that is never
- * closed, or only at the end of the last line of code, is one. */
+/* Where the code in a fence ends; `at` if text follows the fence. The fence may lack
+ * its end, or have it at the end of the last line of code. */
 static size_t fenced_end(const char *text, size_t at, size_t end, char mark, size_t run)
 {
     size_t last = end;
@@ -628,7 +628,7 @@ bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_
 
 #define NO_BRACKET SIZE_MAX
 
-/* Which of pairs the token i is, by its last byte ("${" is a '{'). */
+/* The index in pairs of the token i, by its last byte ("${" is a '{'). */
 static size_t bracket_at(const gbx_tree *t, uint32_t i, const char *pairs)
 {
     const gbx_node *n = &t->nodes[i];

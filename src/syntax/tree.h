@@ -167,7 +167,7 @@ typedef struct gbx_tree {
  * tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
 
-/* The same with another grammar that names the nodes they have in common alike. */
+/* The same with another grammar; nodes of both grammars must have the same names. */
 bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text,
                        size_t len);
 
@@ -224,7 +224,7 @@ typedef struct gbx_leaves {
 
 void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
 
-/* Where leaf k, which exists, begins. */
+/* The offset of leaf k, which must exist. */
 size_t gbx_leaf_start(const gbx_leaves *l, uint32_t k);
 
 /* The leaves [*ret_first, *ret_end) that begin in [start, end) of the text. */
@@ -240,7 +240,7 @@ bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words);
 /* True if k is a name, or a keyword used as one. */
 bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
 
-/* The leaf before k and after it, or GBX_NO_LEAF. */
+/* The leaf before k, or GBX_NO_LEAF. */
 uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
 
 /* The innermost bracket that is open at k, or GBX_NO_LEAF if none is near. */
@@ -249,7 +249,7 @@ uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
 /* True if the parser had trouble at k: it is part of an error or follows one. */
 bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k);
 
-/* True if k begins TypeScript syntax: an annotation, 'as', 'interface', '!' and so on. */
+/* True if k begins TypeScript syntax: an annotation, 'as', 'interface', '!' etc. */
 bool gbx_leaf_is_typescript(const gbx_leaves *l, uint32_t k);
 
 /* ---- faults -------------------------------------------------------------------- */
@@ -261,8 +261,8 @@ uint32_t gbx_tree_unpaired(const gbx_tree *t, bool *ret_is_open);
 /* Where the first error of the flat tree t begins; the end if it has none. */
 size_t gbx_tree_first_error(const gbx_tree *t);
 
-/* The next place of that character, from that offset on, that is in no string, template,
- * regular expression or comment of the flat tree t; the end if there is none. */
+/* The offset of the next c, from that offset on, outside of the strings, templates,
+ * regular expressions and comments of the flat tree t; the end if there is none. */
 size_t gbx_tree_find_bare(const gbx_tree *t, char c, size_t from);
 
 /* True if node i is a string without a closing quote, or one that goes past its
@@ -276,28 +276,28 @@ bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i);
  *
  * Each parse also has its own bound. A caller that makes several parses of one text, or
  * must continue with something else, sets a budget for its thread; a parse that exceeds
- * it gives up as if it had reached its own bound. It counts the thread's processor time,
- * not wall clock: a busy machine must not change what is found.
+ * it gives up as if it had reached its own bound. It counts the thread's processor
+ * time, not wall clock: a busy machine must not change what is found.
  */
 
 typedef struct gbx_time_budget {
     int64_t left_ns;  /* what is left; a zeroed budget parses nothing */
-    bool is_wall;     /* of wall clock, and alone: a sealed process may read no other
-                                clock. Ordinary code is far from it on any machine */
+    bool is_wall;     /* of wall clock, and the only bound: a sealed process may read no
+                         other clock. Ordinary code is far from it on any machine */
     bool is_lost;     /* a parse was given up because of it */
     int64_t until_ns; /* the rest is internal */
     struct gbx_time_budget *outer;
 } gbx_time_budget;
 
-/* In effect for this thread until gbx_time_budget_end(). Of nested ones the inner
- * counts. */
+/* In effect for this thread until gbx_time_budget_end(). Of nested budgets only the
+ * inner one is in effect. */
 void gbx_time_budget_begin(gbx_time_budget *patience);
 void gbx_time_budget_end(gbx_time_budget *patience);
 
-/* Does this thread have a budget, and is it exceeded? */
+/* True if this thread has a budget and it is exceeded. */
 bool gbx_time_budget_is_over(void);
 
-/* Does this thread have a budget of wall clock? */
+/* True if this thread has a budget of wall clock. */
 bool gbx_time_budget_is_wall(void);
 
 /* The processor time of this thread. */
@@ -330,14 +330,14 @@ bool gbx_text_is_name(unsigned char c);
 /* The length of the name that text, which ends in NUL, begins with; 0: none. */
 size_t gbx_text_name_length(const char *text);
 
-/* Write as many blanks over [start, end): lines and columns stay the same. */
+/* Overwrite [start, end) with blanks: lines and columns stay the same. */
 void gbx_text_blank(char *to, size_t start, size_t end);
 
-/* Is the text one of the words, which are separated by single spaces? */
+/* True if the text is one of the words, which are separated by single spaces. */
 bool gbx_text_is_listed(const char *words, const char *text, size_t len);
 
-/* What stands between open and the next close, after part, in a text that ends in NUL;
- * false: nothing. */
+/* Find the text between open and the next close, after part, in a NUL-terminated text;
+ * false: none. */
 bool gbx_text_quoted(const char *text, const char *part, const char *open,
                      const char *close, const char **ret_text, size_t *ret_len);
 

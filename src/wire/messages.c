@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * messages - the schema in docs/internals/protocol.md as tables of fields. One function
- * writes what a table says, another reads it. Ranges of fields are checked here, so that
- * users of a message need not.
+ * writes messages by their tables, another reads them. Reading checks the ranges of all
+ * fields, so that users of a message need not.
  */
 #include "wire/messages.h"
 
@@ -13,14 +13,14 @@
 
 typedef struct field {
     size_t offset;        /* in the message's struct */
-    size_t width;         /* bytes of a number, there and in the frame; 0: a span */
-    uint64_t least, most; /* of its value, or of its length */
-    bool is_tail;         /* a last span, whose sender writes the bytes itself */
+    size_t width;         /* bytes of a number, in struct and frame; 0: a span */
+    uint64_t least, most; /* limits of a number's value, or of a span's length */
+    bool is_tail;         /* a last span whose bytes the sender writes itself */
 } field;
 
 #define ANY32 UINT32_MAX
 #define ANY64 UINT64_MAX
-#define GIVEN UINT64_MAX /* the reader of the message says how long a span may be */
+#define GIVEN UINT64_MAX /* the caller of gbx_msg_read() sets the limit */
 
 #define NUMBER_FROM(type, member, least, most)                                   \
     {                                                                            \
@@ -210,7 +210,7 @@ typedef struct table {
 
 static const table layers = TABLE(layer_fields);
 
-/* By gbx_msg_type; those without fields have no body. */
+/* Indexed by gbx_msg_type; types without fields have no body. */
 static const table tables[] = {
     [GBX_MSG_LOG] = TABLE(log_fields),
     [GBX_MSG_WAIT] = TABLE(wait_fields),
@@ -233,13 +233,13 @@ static const table tables[] = {
     [GBX_MSG_LOADED] = TABLE(loaded_fields),
 };
 
-/* Structs and frames have numbers alike. */
+/* Numbers have the same representation in structs and frames. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the protocol says so");
 _Static_assert(sizeof(gbx_header) == GBX_FRAME_HEADER_SIZE, "so does a header");
 
 /* ---- writing ------------------------------------------------------------------- */
 
-/* Bytes of these fields in a frame; *ret_beyond: those that the sender writes itself. */
+/* Bytes of these fields in a frame; *ret_beyond: how many the sender writes itself. */
 static size_t length_of(const table *t, const void *msg, size_t *ret_beyond)
 {
     size_t len = 0;
@@ -306,15 +306,15 @@ bool gbx_msg_write(gbx_buf *to, gbx_msg_type type, uint64_t call_id, const void 
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* Bytes that came from a hostile process. */
+/* A position in bytes from a hostile process. */
 typedef struct reader {
     const uint8_t *next;
     size_t left;
     bool failed;
 } reader;
 
-/* Only this checks bounds. Keep it that way: the next n bytes, or NULL if there are
- * fewer; after that NULL for ever. */
+/* The next n bytes; NULL if fewer are left, and from then on. This is the only bounds
+ * check: keep it that way. */
 static const uint8_t *take(reader *r, size_t n)
 {
     const uint8_t *at = r->next;
@@ -330,8 +330,8 @@ static const uint8_t *take(reader *r, size_t n)
     return at;
 }
 
-/* The first field that does not fit, or is out of its range, fails the reader. Spans point
- * into the body. */
+/* The first field that is incomplete or out of range fails the reader. Spans point into
+ * the body. */
 static void read_fields(reader *r, const table *t, size_t given, void *ret)
 {
     for (size_t i = 0; i < t->count; i++) {

@@ -21,15 +21,15 @@
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
-    GBX_MSG_READY = 1,    /* sealed and proven; waits for CALL */
+    GBX_MSG_READY = 1,    /* sealed; waits for CALL */
     GBX_MSG_LOG = 2,      /* one console line */
     GBX_MSG_WAIT = 3,     /* nothing to do until WAKE */
-    GBX_MSG_REFUSED = 4,  /* the kernel has refused memory; sent once at most */
+    GBX_MSG_REFUSED = 4,  /* the kernel has refused memory; at most once */
     GBX_MSG_RESULT = 5,   /* the value; the last message */
     GBX_MSG_ERROR = 6,    /* the failure; the last message */
     GBX_MSG_HOSTCALL = 7, /* the code calls a function of the host */
     GBX_MSG_CANCEL = 8,   /* the code no longer wants the answer */
-    GBX_MSG_LIMITED = 9,  /* a limit held back a HOSTCALL; once for each limit */
+    GBX_MSG_LIMITED = 9,  /* a limit prevented a HOSTCALL; once for each limit */
     /* host -> worker */
     GBX_MSG_CALL = 16,
     GBX_MSG_WAKE = 17,
@@ -55,15 +55,15 @@ typedef struct gbx_header {
     uint64_t call_id;
 } gbx_header;
 
-/* False if a reserved byte is set. data has GBX_FRAME_HEADER_SIZE bytes. */
+/* False if a reserved byte is not 0. data has GBX_FRAME_HEADER_SIZE bytes. */
 bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
 
 /* ---- worker -> host ----------------------------------------------------- */
 
-/* Flags of a LOG. A line that is cut does not continue. */
+/* Flags of a LOG; at most one is set. */
 enum {
-    GBX_LOG_CUT = 1,     /* this text was cut, and no more will come */
-    GBX_LOG_GOES_ON = 2, /* the next LOG is the same line */
+    GBX_LOG_CUT = 1,     /* this text was cut, and no further one follows */
+    GBX_LOG_GOES_ON = 2, /* the next LOG continues this line */
 };
 
 typedef struct gbx_msg_log {
@@ -79,9 +79,9 @@ typedef struct gbx_msg_wait {
 typedef struct gbx_msg_result {
     uint8_t is_undefined; /* the value is undefined; json is then empty */
     uint32_t hint;        /* row of the table (syntax/hint_table.h); 0: none */
-    uint32_t start;       /* bytes of the code that the hint means; equal: none */
-    uint32_t end;
-    gbx_span field; /* of the data, which the hint means; may be empty */
+    uint32_t start;       /* byte offsets of the code that the hint refers to; both */
+    uint32_t end;         /* equal: none */
+    gbx_span field;       /* field of the data that the hint refers to; may be empty */
     gbx_span json;
 } gbx_msg_result;
 
@@ -102,27 +102,27 @@ typedef struct gbx_msg_error {
     uint32_t line;            /* in the code as sent in CALL, from 1; 0: unknown */
     uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
     uint32_t hint;            /* row of the table (syntax/hint_table.h); 0: none */
-    uint32_t hint_start;      /* bytes of the code that the hint means; equal: none */
+    uint32_t hint_start;      /* as start and end of a RESULT */
     uint32_t hint_end;
     gbx_span name; /* "TypeError"; may be empty */
     gbx_span message;
-    gbx_span stack; /* the code's own frames, one a line; may be empty */
+    gbx_span stack; /* the code's own frames, one per line; may be empty */
 } gbx_msg_error;
 
-/* The code calls a function of the host. The worker chooses the ids: not 0, each used
- * once. */
+/* The code calls a function of the host. The worker chooses the ids, which must grow;
+ * not 0. */
 typedef struct gbx_msg_hostcall {
     uint32_t id;
     gbx_span name;  /* "db.query" */
     gbx_span args;  /* a JSON array */
-    gbx_span bytes; /* bytes next to args, of any kind; may be empty */
+    gbx_span bytes; /* binary data besides args; may be empty */
 } gbx_msg_hostcall;
 
 typedef struct gbx_msg_cancel {
     uint32_t id;
 } gbx_msg_cancel;
 
-/* Which limit held back a call of the host. */
+/* The limit that prevented a call of the host. */
 enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 
 typedef struct gbx_msg_limited {
@@ -133,21 +133,21 @@ typedef struct gbx_msg_limited {
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
 #define GBX_STACK_MAX    GBX_KIB(16)
 #define GBX_LOG_LINE_MAX GBX_KIB(64) /* longer console lines come in several LOGs */
-/* Each console line but the first costs this much of a call's share of text, besides
- * its bytes, so that a flood of empty lines is bounded too. Both sides count alike. */
+/* Each console line except the first counts as this many bytes besides its text, so
+ * that the log limit also bounds empty lines. Host and worker must count alike. */
 #define GBX_LOG_LINE_COST 32u
 #define GBX_WAIT_MS_MAX   600000u
 
 /* ---- host -> worker ----------------------------------------------------- */
 
-/* The answer to one HOSTCALL. On success json (empty: undefined) or bytes or both. */
+/* The answer to one HOSTCALL. On success: json (empty: undefined), bytes, or both. */
 typedef struct gbx_msg_answer {
     uint32_t id;
     uint8_t is_error;
     gbx_span json;    /* one JSON value */
     gbx_span bytes;   /* arrives as a Uint8Array */
-    gbx_span name;    /* of an error: "TypeError"; so are the next two */
-    gbx_span message; /* for whoever must repair the code */
+    gbx_span name;    /* this and the next two, of an error: "TypeError" */
+    gbx_span message; /* for the author of the code */
     gbx_span code;    /* "ENOENT" and the like; may be empty */
 } gbx_msg_answer;
 
@@ -157,32 +157,32 @@ enum {
     GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
     GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
     GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock is fixed at now_ms */
-    GBX_CALL_WIRE_PARSED = 16,   /* by the host's parser, form function: it is one; form
-                                    body: it is one */
-    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the input is the only dataset
-                                  * or null */
-    GBX_CALL_WIRE_COMPILE = 32,  /* nothing runs; the value is undefined */
+    GBX_CALL_WIRE_PARSED = 16,   /* the host's parser found the whole code to be one
+                                    function (form function) or a body (form body) */
+    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; otherwise the input is the only
+                                  * dataset, or null */
+    GBX_CALL_WIRE_COMPILE = 32,  /* only compile; the value is undefined */
     GBX_CALL_WIRE_ALL = 63,
 };
 
 typedef struct gbx_msg_call {
     uint8_t form;          /* gbx_form */
     uint8_t flags;         /* GBX_CALL_WIRE_* */
-    uint64_t seed;         /* of Math.random, always */
+    uint64_t seed;         /* of Math.random; always set */
     int64_t now_ms;        /* with FIXED_NOW */
-    uint64_t memory_bytes; /* lowers what the worker was sealed with */
+    uint64_t memory_bytes; /* lowers the limit that the worker was sealed with */
     uint64_t output_bytes;
     uint32_t log_bytes;
-    uint32_t first_line;   /* where the code's first character is in the caller's */
-    uint32_t first_column; /* text, from 1: added to positions by the worker */
-    uint32_t capabilities; /* gbx_capability bits that this call has of the engine's */
-    uint32_t host_calls;   /* functions of the host it may call, in all */
+    uint32_t first_line;   /* position of the code's first character in the caller's */
+    uint32_t first_column; /* text, from 1; the worker adds it to positions */
+    uint32_t capabilities; /* gbx_capability bits, some of the engine's */
+    uint32_t host_calls;   /* maximum calls of host functions, in total */
     uint32_t host_calls_at_once;
-    uint64_t host_out_bytes; /* of arguments, in all */
-    gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or none: no randomness */
-    gbx_span withheld;       /* names of functions that this call lacks, a line each */
+    uint64_t host_out_bytes; /* maximum bytes of arguments, in total */
+    gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or empty: no randomness */
+    gbx_span withheld;       /* names of functions that this call lacks, one per line */
     gbx_span env;            /* a JSON object, or empty */
-    gbx_span dataset;        /* the first argument, "*": all; empty: the input is it */
+    gbx_span dataset;        /* the first argument's name, "*": all; empty: the input */
     gbx_span code;           /* UTF-8 */
     gbx_span bindings;       /* form body: a JSON object, or empty */
     gbx_span input;          /* JSON */
@@ -192,7 +192,7 @@ typedef struct gbx_msg_call {
 
 /* Flags of a CONFIG. */
 enum {
-    GBX_CONFIG_GUARD_SPECULATION = 1, /* or say why not */
+    GBX_CONFIG_GUARD_SPECULATION = 1, /* if that fails, HELLO gives the reason */
 };
 
 typedef struct gbx_msg_config {
@@ -200,14 +200,14 @@ typedef struct gbx_msg_config {
     uint8_t globals;       /* gbx_globals */
     uint8_t attack_mode;   /* serve ATTACK instead of FORK */
     uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
-    uint8_t huge_pages;    /* for the engine's code, at most so many */
+    uint8_t huge_pages;    /* maximum number for the engine's code */
     uint32_t capabilities; /* gbx_capability bits */
     uint32_t layers_off;   /* gbx_layer bits to leave out; only in attack mode */
     uint32_t flags;        /* GBX_CONFIG_* */
-    uint64_t memory_bytes; /* the most that any call may have */
+    uint64_t memory_bytes; /* maximum for any call */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
     uint32_t preloads;     /* PRELOADs that follow, at most GBX_PRELOADS_MAX */
-    gbx_span functions;    /* names of the host's functions, a line each */
+    gbx_span functions;    /* names of the host's functions, one per line */
 } gbx_msg_config;
 
 #define GBX_CONFIG_MAX   GBX_MIB(1)
@@ -216,11 +216,11 @@ typedef struct gbx_msg_config {
 
 #define GBX_LAYER_REASON_MAX 160u
 
-/* One layer of the seal, as the template found it. */
+/* State of one layer of the seal, as the template found it. */
 typedef struct gbx_layer_report {
     uint8_t layer; /* gbx_layer index (seal/seal.h) */
     uint8_t stands;
-    gbx_span reason; /* why not, and how to get it; empty if it is in effect */
+    gbx_span reason; /* why not, and what would enable it; empty if it is in effect */
 } gbx_layer_report;
 
 #define GBX_LAYERS_MAX 32u
@@ -236,17 +236,17 @@ typedef struct gbx_msg_hello {
     uint32_t preload;  /* 1 + the index of the preload that failed; 0: none did */
     uint32_t line;     /* where in it, from 1; 0: unknown */
     uint32_t column;
-    gbx_span user;        /* these four for people, all or none: who the template is, */
+    gbx_span user;        /* four texts for people, all or none: the template's user, */
     gbx_span layout;      /* whether its address layout is random, */
-    gbx_span speculation; /* what of the processor's speculation is off, */
-    gbx_span time_zones;  /* which version of the time zones it has */
+    gbx_span speculation; /* which speculation of the processor is off, */
+    gbx_span time_zones;  /* and the version of its time zones */
     uint32_t layer_count;
     gbx_layer_report layers[GBX_LAYERS_MAX];
 } gbx_msg_hello;
 
 typedef struct gbx_msg_fork {
     uint64_t worker_id;
-    uint8_t hurries; /* a call waits: READY without a proof */
+    uint8_t hurries; /* a call waits: send READY without the trial run */
 } gbx_msg_fork;
 
 typedef struct gbx_msg_forked {
@@ -256,7 +256,7 @@ typedef struct gbx_msg_forked {
 
 typedef struct gbx_msg_exited {
     uint64_t worker_id;
-    uint32_t status; /* of wait4 */
+    uint32_t status; /* from wait4() */
     uint64_t cpu_us;
     uint64_t max_rss_kib;
 } gbx_msg_exited;
@@ -280,7 +280,7 @@ typedef struct gbx_msg_expose {
 
 typedef struct gbx_msg_loaded {
     uint8_t ok;
-    uint32_t line; /* of the fault; 0: unknown */
+    uint32_t line; /* of the error; 0: unknown */
     uint32_t column;
     gbx_span message;
 } gbx_msg_loaded;
@@ -318,23 +318,23 @@ typedef struct gbx_msg_attack {
         gbx_msg_loaded: GBX_MSG_LOADED)
 /* clang-format on */
 
-/* Append a frame; false if the buffer's ceiling or memory is reached. The sender appends
- * the json of a RESULT and the input of a CALL itself, so that they are never copied.
- * call_id is 0 on the control channel. */
+/* Append a frame; false if the buffer's ceiling is reached or memory is out. The json
+ * of a RESULT and the input of a CALL are left out: the sender writes them itself,
+ * without a copy. call_id is 0 on the control channel. */
 #define gbx_msg_put(to, call_id, msg) \
     gbx_msg_write(to, GBX_MSG_TYPE_OF(msg), call_id, msg)
 
-/* False if body is not exactly one such message; *ret is then unusable. given bounds the
- * json of a RESULT, and args and bytes of a HOSTCALL, each. */
+/* False if body is not exactly one such message; *ret is then unusable. given: maximum
+ * length of the json of a RESULT, and of args and bytes of a HOSTCALL each. */
 #define gbx_msg_get(body, ret) gbx_msg_get_within(body, 0, ret)
 #define gbx_msg_get_within(body, given, ret) \
     gbx_msg_read(GBX_MSG_TYPE_OF(ret), body, given, ret)
 
-/* What the macros call. msg may be NULL: a frame without a body. */
+/* The functions behind the macros. msg may be NULL: a frame without a body. */
 bool gbx_msg_write(gbx_buf *to, gbx_msg_type type, uint64_t call_id, const void *msg);
 bool gbx_msg_read(gbx_msg_type type, gbx_span body, size_t given, void *ret);
 
-/* The version that a HELLO begins with, in every version. */
+/* The version that a HELLO of any version begins with. False if body is too short. */
 bool gbx_msg_hello_version(gbx_span body, uint32_t *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire - how host and worker start, and how a frame is written. */
+/* wire - how the worker program is started: arguments, descriptors, first requests. */
 #ifndef GBX_WIRE_WIRE_H
 #define GBX_WIRE_WIRE_H
 
@@ -10,7 +10,7 @@
 /* ---- start --------------------------------------------------------------- */
 
 /*
- * The contract of host and worker program before the first message: the control
+ * The contract between host and worker program before the first message: the control
  * socket's descriptor, the program's arguments, and the request to a zygote for a
  * template.
  */
@@ -24,12 +24,12 @@ enum {
     GBX_START_LAYERS_OFF, /* gbx_layer bits: namespaces not to make */
     GBX_START_IS_GROUPED, /* "1": this process is in its control group */
     GBX_START_UIDS, /* for a root host's template: uids to try in order; a single one is
-                       required; "": stay */
+                       required; "": keep the host's */
     GBX_START_ARGS
 };
 
-/* A zygote's arguments: "--zygote", version, the most huge pages for the engine's
- * code. */
+/* A zygote's arguments: "--zygote", version, maximum number of huge pages for the
+ * engine's code. */
 enum {
     GBX_ZYGOTE_SERVE = 1,
     GBX_ZYGOTE_VERSION,
@@ -37,15 +37,15 @@ enum {
     GBX_ZYGOTE_ARGS
 };
 
-/* One datagram to the zygote, with the descriptors of the template's control socket, its
- * error output and, if there is one, the directory of its control group. */
+/* One datagram to the zygote. It carries the descriptors of the template's control
+ * socket, its error output and, if there is one, the directory of its control group. */
 typedef struct gbx_zygote_request {
     uint32_t layers_off; /* as GBX_START_LAYERS_OFF */
     char uids[32];       /* as GBX_START_UIDS */
 } gbx_zygote_request;
 
-/* The answer, with the pidfd of the process if error is 0. A zygote reports that it is
- * ready by an answer without a pidfd, before any request. */
+/* The answer; carries the pidfd of the template if error is 0. Before any request, a
+ * zygote reports that it is ready by an answer without a pidfd. */
 typedef struct gbx_zygote_answer {
     int32_t error; /* an errno */
     int32_t pid;
@@ -54,14 +54,14 @@ typedef struct gbx_zygote_answer {
 /* ---- the reader of a database --------------------------------------------- */
 
 /*
- * Runs one query of an SQLite database: "--sqlite" in place of "--serve", and the rest of
- * a template's arguments. Only files of the host are open in it. It maps them, takes the
- * locks that SQLite's readers take, and forks. The fork seals itself as a worker before
- * anything of the database is looked at; it ends with an answer.
+ * A process that runs one query of an SQLite database. Its arguments are a template's,
+ * with "--sqlite" for "--serve". It maps the files that the host has opened, takes the
+ * locks that SQLite's readers take, and forks. The fork seals itself like a worker
+ * before it reads the database, and ends with an answer.
  */
 
-/* Its files: the memory file for the rows, which has its final size, and the database with
- * the files beside it. One that is missing is no regular file here. */
+/* Its files: the memory file for the rows, which has its final size, and the database
+ * with the files beside it. In place of a missing file, /dev/null is open. */
 enum {
     GBX_SQLITE_ROWS_FD = GBX_CONTROL_FD + 2,
     GBX_SQLITE_DATABASE_FD,
@@ -71,10 +71,10 @@ enum {
     GBX_SQLITE_FDS_END
 };
 
-/* A query that runs longer is ended by the host. */
+/* Time limit of a query, enforced by the host. */
 #define GBX_SQLITE_MS 60000
 
-/* For SQLite, and for what else the process allocates. */
+/* Limits for SQLite's heap and for the whole process. */
 #define GBX_SQLITE_HEAP_BYTES   ((uint64_t)512 << 20)
 #define GBX_SQLITE_MEMORY_BYTES ((uint64_t)640 << 20)
 
@@ -82,9 +82,9 @@ enum {
 
 /* Followed by the query, without a NUL. */
 typedef struct gbx_sqlite_request {
-    uint32_t required;  /* gbx_layer bits: without one of these nothing is read */
+    uint32_t required;  /* gbx_layer bits: if one is missing, nothing is read */
     uint32_t query_len; /* 0: all tables, as one object */
-    uint32_t attacks;   /* no query: try so many of the table, an answer for each */
+    uint32_t attacks;   /* if not 0: no query, try that many attacks, one answer each */
 } gbx_sqlite_request;
 
 typedef enum gbx_sqlite_outcome {
@@ -94,27 +94,27 @@ typedef enum gbx_sqlite_outcome {
     GBX_SQLITE_BUSY,        /* a writer holds the lock */
     GBX_SQLITE_INTERRUPTED, /* a change must be rolled back first */
     GBX_SQLITE_UNREADABLE,  /* not a database, or damaged: message */
-    GBX_SQLITE_WRONG,       /* the query: message, offset */
+    GBX_SQLITE_WRONG,       /* an error in the query: message, offset */
     GBX_SQLITE_EMPTY,       /* the query has no statement */
-    GBX_SQLITE_SEVERAL,     /* it has more than one */
+    GBX_SQLITE_SEVERAL,     /* the query has more than one */
     GBX_SQLITE_NOT_SELECT,
-    GBX_SQLITE_PARAMETER, /* it has one */
+    GBX_SQLITE_PARAMETER, /* the query has one */
     GBX_SQLITE_MEMORY,    /* number: the row, or 0 */
     GBX_SQLITE_BAD_ROW,   /* number: the row; message */
     GBX_SQLITE_NOT_UTF8,  /* number: the row; offset: the column from 1 */
     GBX_SQLITE_TOO_LONG,  /* the rows do not fit their file */
-    GBX_SQLITE_DIED,      /* number: how the fork ended, as wait() says it */
+    GBX_SQLITE_DIED,      /* number: the fork's wait status */
     GBX_SQLITE_OUTCOMES
 } gbx_sqlite_outcome;
 
 typedef struct gbx_sqlite_answer {
     uint32_t outcome;
-    uint32_t offset; /* 1 + that of the fault in the query, in bytes */
+    uint32_t offset; /* 1 + byte offset of the error in the query */
     uint64_t number;
     uint64_t rows_len; /* bytes of JSON in the file */
     uint64_t
-        columns_len;    /* after it: an array of their names, if a table has no rows */
-    uint32_t is_locked; /* nobody could write the database meanwhile */
+        columns_len;    /* bytes after them: the columns' names, if there are no rows */
+    uint32_t is_locked; /* no other process could write the database meanwhile */
     char message[124];  /* hostile */
 } gbx_sqlite_answer;
 

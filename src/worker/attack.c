@@ -70,7 +70,7 @@ static _Noreturn void sweep(uint32_t number)
     long result;
 
     sweep_args((long)number, args);
-    /* As in a register: the kernel looks at 32 bits of it. */
+    /* Passed as a whole register, of which the kernel looks at 32 bits. */
     result =
         syscall((long)number, args[0], args[1], args[2], args[3], args[4], args[5]);
     (void)snprintf(a.note, sizeof a.note, "returned %ld", result < 0 ? -errno : result);

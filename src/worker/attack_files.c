@@ -38,7 +38,7 @@ static gbx_attack_verdict read_path(gbx_attack *a, const char *path)
 #    define OPEN_FILE TRY(openat, AT_FDCWD, P(VICTIM), O_RDONLY)
 #endif
 
-/* It is removed again. */
+/* Remove what the attack has made. */
 static gbx_attack_verdict undone(long result, const char *path)
 {
     if (result >= 0)
@@ -106,7 +106,7 @@ static gbx_attack_verdict read_cgroup(gbx_attack *a)
         if (path != NULL && strcmp(path, ":/") != 0)
             return GBX_BREACH;
     }
-    /* The host may be at its root itself: then nothing is revealed. */
+    /* The host may itself be at the root: then nothing is revealed. */
     (void)snprintf(a->note, sizeof a->note, "no path but /");
     return GBX_REFUSED;
 }

@@ -189,8 +189,7 @@ static gbx_attack_verdict futex_priority(gbx_attack *a)
     return word != 0 ? GBX_BREACH : GBX_REFUSED;
 }
 
-/* ---- the kernel's information
- * ----------------------------------------------------------- */
+/* ---- the kernel's information --------------------------------------------------- */
 
 static gbx_attack_verdict host_name(gbx_attack *a)
 {
@@ -289,8 +288,7 @@ static gbx_attack_verdict port_access(gbx_attack *a)
 #endif
 }
 
-/* ---- unusual entries
- * --------------------------------------------------------------------- */
+/* ---- unusual entries ------------------------------------------------------------ */
 
 #if defined(__x86_64__)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_table - the texts of the table, for both sides, and what attacks reach for; no
+/* attack_table - the texts of the table, for both sides, and the targets of attacks; no
  * attack code. */
 #include "worker/attack_table.h"
 
@@ -57,8 +57,8 @@ uint32_t gbx_attack_companion(size_t layer)
     }
 }
 
-/* Another process may be attacking, and removes the victims when it has finished: wait until
- * its listener is gone, which it closes last. */
+/* Another process may be attacking, and removes its victims when it has finished: wait
+ * until its listener is closed, which it does last. */
 static int open_listener(void)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * GBX_NS_PER_MS};

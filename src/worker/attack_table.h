@@ -59,7 +59,7 @@ size_t gbx_attack_count(void);
 const gbx_attack_info *gbx_attack_info_get(size_t index);
 
 /* The layer that this one needs to be in effect, or to be effective, as a bit; 0 if
- * it needs none. What both together stop and that one alone does not, counts for
+ * it needs none. An attack that both stop, but the other alone does not, counts for
  * this layer. */
 uint32_t gbx_attack_companion(size_t layer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* channel - a sealed worker may only read and write: gbx_channel_read() and
- * gbx_channel_write() must not use other calls. */
+/* channel - whole frames over a socket. A sealed worker may only read and write, so
+ * gbx_channel_read() and gbx_channel_write() must not use other system calls. */
 #include "worker/worker.h"
 
 #include <errno.h>

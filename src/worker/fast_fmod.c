@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fast_fmod - by integer arithmetic: a remainder is never rounded. */
+/* fast_fmod - fmod() by integer arithmetic: a remainder is never rounded. */
 #include "worker/worker.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static double of_bits(uint64_t bits)
     return x;
 }
 
-/* Most are integers that became doubles only by an overflow or a division. */
+/* True for most operands: integers that became doubles by an overflow or a division. */
 static bool is_whole(double x, int64_t *ret)
 {
     if (!(fabs(x) < 0x1p63))

@@ -79,8 +79,8 @@ static bool is_zero(const char *page)
     return memcmp(page, zeros, PAGE) == 0;
 }
 
-/* Write the resident pages from `from` on, each at the offset of its number; zero
- * pages become holes of the file. */
+/* Write the pages of the range, each at the offset of its number. Pages of zeros become
+ * holes of the file. */
 static bool write_pages(int fd, const gbx_range *range)
 {
     const char *from = (const char *)range->from;
@@ -101,7 +101,7 @@ static bool write_pages(int fd, const gbx_range *range)
 }
 
 /* Nothing may write to the range between the two steps, not even the allocator. A
- * write-protected range is opened until it is restored. */
+ * write-protected range is writable until the end. */
 static void replace(int fd, const gbx_range *range, const uint8_t *touched)
 {
     volatile char *from = (volatile char *)range->from;
@@ -118,7 +118,7 @@ static void replace(int fd, const gbx_range *range, const uint8_t *touched)
         (void)mprotect((void *)range->from, count * PAGE, range->prot);
 }
 
-/* Bits of /proc/self/pagemap: a page that is in memory, and its file's own. */
+/* Bits of /proc/self/pagemap: a page that is present, and belongs to a file. */
 #define IS_FILES (UINT64_C(1) << 61 | UINT64_C(1) << 63)
 
 /* Unmap the pages of range that still belong to the file; written ones stay. */

@@ -26,7 +26,7 @@
 /* The maximum number of mapped blocks: the C library's default. */
 #define MAPPED_MAX 65536
 
-/* A larger hole fills many pages before it is used up. */
+/* Sizes of holes to close. A larger one fills many pages before it is used up. */
 #define HOLE_MAX GBX_KIB(64)
 #define HOLE_MIN ((size_t)16)
 
@@ -78,8 +78,8 @@ static void grow(size_t free_top)
         free(blocks[--count]);
 }
 
-/* Allocate a block for good. Compilers remove an unused allocation, and assume that
- * it succeeds. */
+/* Allocate a block for good. A compiler may remove an unused allocation, and assume
+ * that it succeeds; the volatile pointer prevents that. */
 static bool take(size_t bytes)
 {
     static void *volatile taken;
@@ -122,8 +122,8 @@ void gbx_heap_close_holes(void)
 {
     char *top = (char *)sbrk(0) - mallinfo2().keepcost;
 
-    /* Whole free pages belong to nobody: a fork need not map them, and one that it
-     * writes comes cleared, not copied. The top is the room, and stays. */
+    /* Give whole free pages back: a fork need not map them, and one that it writes
+     * comes cleared, not copied. The top is the room, and stays. */
     (void)malloc_trim(SIZE_MAX);
     /* Largest first: the rest of a divided block is found again, smaller. */
     for (size_t size = HOLE_MAX; size >= HOLE_MIN; size -= HOLE_MIN) {

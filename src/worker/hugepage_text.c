@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hugepage_text - the learning child takes a fault for each page of the engine that
- * it enters. */
+/* hugepage_text - copies the engine's code to huge pages. The learning child takes a
+ * fault for each page of the engine that it enters. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -134,7 +134,7 @@ static void replace(int file, const gbx_range *range, off_t at)
             MAP_FAILED &&
         is_in_file)
         gbx_ranges_add(&enlarged, range->from, range->to, range->prot);
-    (void)munmap(spared, spare); /* whatever was not moved */
+    (void)munmap(spared, spare); /* the parts not moved */
 }
 
 /* Replace all chosen pieces of each mapping; adjacent ones become one mapping. */

@@ -108,8 +108,8 @@ static bool map(int dir, uid_t uid, gid_t gid)
     return write_file(dir, "gid_map", text);
 }
 
-/* dir is the helper's in /proc. A map can be written once; a refused write leaves it
- * unwritten. */
+/* dir is the helper's directory in /proc. A map can be written once; a refused write
+ * leaves it unwritten. */
 static bool map_ids(gbx_identity *identity, int dir)
 {
     const uid_t *wanted = identity->wanted;
@@ -222,8 +222,8 @@ static void gbx_launch_check_version(char **argv, int argc, int index, int count
     _exit(3);
 }
 
-/* In a template: executed by the host, or a fork of the zygote, which has no
- * arguments. */
+/* In the process that becomes a template: executed by the host, or a fork of the
+ * zygote, which has no arguments. */
 static void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
                             gbx_launch *ret)
 {
@@ -291,8 +291,8 @@ static void close_request(request *r)
         gbx_fd_close(&r->fds[i]);
 }
 
-/* In the fork: become what the program is at its exec. What the engine has opened
- * stays. */
+/* In the fork: take the state that an executed program begins with. The files that the
+ * engine has opened stay open. */
 static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
                                   bool is_grouped)
 {
@@ -307,8 +307,8 @@ static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
     _exit(gbx_template_serve(&launch, prepared));
 }
 
-/* The raw call: one thread, outside the C library's locks. Enters its group at once
- * or fails: an executed program may find another way into it. */
+/* The raw call: one thread, outside the C library's locks. The fork starts in its group
+ * or fails; an executed program may enter its group in another way. */
 static void serve_request(int control, const gbx_prepared *prepared, request *r)
 {
     gbx_zygote_answer text = {0};
@@ -370,8 +370,8 @@ static int gbx_zygote_serve(char **argv, int argc)
 /* ---- the program ----------------------------------------------------------- */
 
 /*
- * The untrusted program. The library starts it with a built environment
- * and one socket; started by hand it only prints what it is.
+ * The untrusted program. The library starts it with one socket and an environment that
+ * it builds; started by hand the program only prints what it is.
  */
 int main(int argc, char **argv)
 {

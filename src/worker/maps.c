@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps - the mappings of this process, which of their pages a child touches, and which of
- * them are not needed.
+ * maps - lists the mappings of this process, finds which of their pages a child
+ * touches, and unmaps libraries that are not needed.
  *
  * The kernel lists one line per mapping; smaps adds lines about each.
  *
- * The list has shared memory of its own, so that a search for privately written pages
+ * The list is in its own shared memory, so that a search for privately written pages
  * does not find it.
  */
 #include "worker/worker.h"
@@ -191,10 +191,10 @@ void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges)
 /* ---- libraries that no call uses ------------------------------------------------ */
 
 /*
- * The engine's library brings libraries for an event loop, an object system and a
+ * The engine's library links libraries for an event loop, an object system and a
  * journal, for its embedding API and for WebKit. Its C interface, which is all we call,
- * uses none of them once the template is up; code that did would crash. The last
- * library compiled the filters, and is no longer needed.
+ * uses none of them once the template is up; code that did would crash. libseccomp has
+ * compiled the filters, and is no longer needed.
  */
 static const char *const unused[] = {
     "libgio-2.0.so",  "libgobject-2.0.so", "libgmodule-2.0.so", "libmount.so",

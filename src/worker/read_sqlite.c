@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_sqlite - runs a query of a hostile database, in a fork that is sealed as a worker.
- * What it could do with all its authority is to write wrong rows. The authorizer keeps
- * the query from everything but reading, so that it means the same wherever it runs.
+ * read_sqlite - runs a query on a hostile database, in a fork sealed as a worker. The
+ * worst that the fork could do is to write wrong rows. The authorizer allows the query
+ * only to read, so that it means the same wherever it runs.
  */
 #include "worker/worker.h"
 
@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of a row, before it is written to the file. */
+/* Maximum length of a cell or row, in bytes. */
 #define CELL_MAX GBX_MIB(64)
 
 #define TABLES_MAX 256
@@ -111,7 +111,7 @@ static bool load_library(reader *r)
 
 /* ---- what is allowed ---------------------------------------------------------- */
 
-/* Functions that load code or reveal pointers of the process. */
+/* Functions that load code, reveal pointers of the process, or use files. */
 static bool is_bad_function(const char *name)
 {
     static const char *const bad[] = {"load_extension", "fts3_tokenizer", "edit",
@@ -123,8 +123,8 @@ static bool is_bad_function(const char *name)
     return false;
 }
 
-/* SQLite asks this of itself while it declares a virtual table such as json_each;
- * nothing is written. A query that writes is refused before that. */
+/* True for the update that SQLite asks about while it declares a virtual table such as
+ * json_each; nothing is written. A query that writes is refused before that. */
 static bool is_declaring(const char *table, const char *database)
 {
     return table != NULL && strcmp(table, "sqlite_master") == 0 && database != NULL &&
@@ -154,8 +154,8 @@ static int authorize(void *user, int action, const char *a, const char *b,
 static bool configure(reader *r)
 {
     (void)lib.sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, (int)CELL_MAX);
-    /* Views of the database call no function that has effects. Exclusive: the log's index
-     * is in our own memory. */
+    /* An untrusted schema: its views call no function that has effects. Exclusive
+     * locking: the log's index is in our own memory. */
     return lib.sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) ==
                SQLITE_OK &&
            lib.sqlite3_exec(r->db,
@@ -164,14 +164,14 @@ static bool configure(reader *r)
                             NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* SQLite's message quotes the query and the database. */
+/* Report SQLite's message, which quotes the query and the database. */
 static bool fail_by(reader *r, gbx_sqlite_outcome outcome)
 {
     int code = r->db != NULL ? lib.sqlite3_errcode(r->db) & 0xff : SQLITE_NOMEM;
 
     if (code == SQLITE_NOMEM)
         return fail(r, GBX_SQLITE_MEMORY, "");
-    /* A journal that is not a writer's must be rolled back, and we may not write. */
+    /* A journal without a writer must be rolled back, and we may not write. */
     if (code == SQLITE_READONLY)
         return fail(r, GBX_SQLITE_INTERRUPTED, "");
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
@@ -217,7 +217,7 @@ static void end_statement(reader *r)
     r->key_count = 0;
 }
 
-/* Does only white space, semicolons and comments follow? */
+/* True if only white space, semicolons and comments follow. */
 static bool is_end(reader *r, const char *rest)
 {
     const char *last = NULL;
@@ -367,7 +367,7 @@ static bool put_row(reader *r)
     return put_text(r, "}");
 }
 
-/* The names of the columns, where no row has them, after the rows. */
+/* Put the names of the columns after the rows, if there is no row to have them. */
 static bool put_columns(reader *r)
 {
     uint64_t rows_len = r->answer.rows_len;
@@ -404,14 +404,13 @@ static bool run(reader *r, const char *query)
 
 /* ---- all tables ------------------------------------------------------------------ */
 
-/* Views are not tables, and the tables that a virtual one keeps its data in are its own
- * matter. */
+/* Views are left out, and so are the tables in which a virtual table keeps its data. */
 #define TABLES                                                                         \
     "SELECT name FROM pragma_table_list WHERE schema='main' AND "                      \
     "type IN ('table','virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY " \
     "name LIMIT 256"
 
-/* Before the authorizer refuses the question. */
+/* Call before the authorizer is set, which would refuse this query. */
 static bool list_tables(reader *r)
 {
     int status;
@@ -481,7 +480,7 @@ static void read_database(reader *r)
         (void)put_columns(r);
 }
 
-/* In a fork, which keeps one descriptor. Nothing of the database was looked at before. */
+/* In a fork, which keeps one descriptor. Nothing of the database was read before. */
 static void enter_seal(const gbx_seal *seal, int kept)
 {
     if (!gbx_seal_worker(seal, kept))
@@ -495,7 +494,7 @@ static _Noreturn void be_sealed(reader *r, const gbx_seal *seal)
     _exit(gbx_channel_write(GBX_CHANNEL_FD, &r->answer, sizeof r->answer) ? 0 : 1);
 }
 
-/* Its note goes to the error output, which nobody reads any more. */
+/* Its note goes to the error output, which is no longer read. */
 static _Noreturn void attack(const gbx_seal *seal, uint32_t index)
 {
     enter_seal(seal, STDERR_FILENO);
@@ -531,7 +530,7 @@ static bool serve_query(reader *r, const gbx_seal *seal)
     return status == 0 || report(r, status);
 }
 
-/* An attack that hangs has come to nothing. */
+/* An attack that hangs has failed. */
 static void end_if_it_hangs(pid_t pid)
 {
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),

@@ -21,8 +21,8 @@
 #define LARGE_ROOM GBX_MIB(16)
 
 /* Requests are gathered and sent with the WAIT that follows them. In a long sequence
- * some are sent early, so that the host works on them while the next are made: four,
- * then twice as many each time, and no more than this size. */
+ * some are sent early, so that the host works on them while the next are made: after
+ * the first four, then twice as many each time, or when they fill GATHERED_MAX. */
 #define GATHERED_FIRST 4
 #define GATHERED_MOST  64
 #define GATHERED_MAX   GBX_KIB(32)
@@ -37,7 +37,7 @@ typedef struct session {
     uint64_t room_bytes; /* the room, already part of the heap */
 } session;
 
-/* The host kills its workers; a worker exits only if the host has gone. */
+/* The host kills its workers; one exits if the host has ended or it cannot serve. */
 static _Noreturn void leave(int status)
 {
     _exit(status);
@@ -46,7 +46,7 @@ static _Noreturn void leave(int status)
 static void send_buf(gbx_buf *buf)
 {
     if (buf->failed)
-        abort(); /* after REFUSED: the host knows what it means */
+        abort(); /* after REFUSED, which tells the host the reason */
     if (!gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
         leave(2);
     buf->len = 0;
@@ -78,7 +78,7 @@ static void send_requests(session *s)
         s->enough *= 2;
 }
 
-/* Without memory for the request the call cannot go on. */
+/* Aborts if memory for the request is out: the call cannot continue. */
 static void on_request(void *user, const gbx_msg_hostcall *msg)
 {
     session *s = user;
@@ -150,8 +150,8 @@ static bool read_ahead(ahead *a, void *to, size_t len)
     return true;
 }
 
-/* Handle one answer of the host; its reactions in the code run before the next is
- * read. */
+/* Handle one answer of the host. The code's reactions to it run before the next answer
+ * is read. */
 static void take_answer(const session *s, const gbx_header *header, ahead *a)
 {
     uint8_t small[GBX_KIB(1)];
@@ -191,7 +191,7 @@ static void on_wait(void *user, uint32_t ms)
             leave(2);
         take_answer(s, &header, &a);
     }
-    if (a.start != a.end) /* after WAKE the host sends nothing until it is asked */
+    if (a.start != a.end) /* after WAKE the host sends nothing until the next request */
         leave(2);
 }
 
@@ -206,7 +206,7 @@ static double on_now(void *user)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-/* An out-of-memory error would find no memory: its room is reserved beforehand. */
+/* An out-of-memory error must not need memory: its room is reserved beforehand. */
 static void send_error(const session *s, const gbx_msg_error *error)
 {
     static uint8_t room[GBX_KIB(64)];
@@ -313,7 +313,7 @@ static void serve(gbx_realm *realm, session *s)
     gbx_realm_limit_memory(memory_left(s, &call, header.body_len));
     s->realm = realm;
     gbx_realm_run(realm, &call, &host, &outcome);
-    send_requests(s); /* requests that nobody awaits */
+    send_requests(s); /* requests that the code does not await */
     if (outcome.ok)
         send_result(s, &outcome.result);
     else
@@ -335,7 +335,7 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
     send_empty(&s, GBX_MSG_READY);
     gbx_realm_on_refusal(on_refusal, &s);
     serve(realm, &s);
-    /* The host reads what it needs about us, then kills. */
+    /* The host reads what it needs about this process, then kills it. */
     while (gbx_channel_read(GBX_CHANNEL_FD, &byte, 1))
         continue;
     leave(0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sqlite_vfs - a database's files for SQLite, as memory: they are mapped before the seal,
- * which leaves no system call for files. SQLite sees each as long as it was then.
+ * sqlite_vfs - gives SQLite a database's files as memory. They are mapped before the
+ * seal, which allows no system call on files, and keep their length of that moment.
  *
- * Meanwhile a shared lock keeps others from writing the database itself, unless it has a
- * log (-wal): then they write there. If its index (-shm) exists, two readers' locks on it
+ * A shared lock keeps other processes from writing the database itself; if it has a log
+ * (-wal), they write there. If the log's index (-shm) exists, two readers' locks on it
  * keep the log from being copied into the database, and from being started anew. Those
- * are the locks of SQLite's own readers (its pager.h, os_unix.c, wal.c); the numbers of the
- * bytes are part of its file format.
+ * are the locks of SQLite's own readers (its pager.h, os_unix.c, wal.c); the numbers of
+ * the bytes are part of its file format.
  */
 #include "worker/worker.h"
 
@@ -31,16 +31,16 @@
 #define SHARED_AT    (PENDING_AT + 2)
 #define SHARED_BYTES 510
 
-/* Of the index: the locks of readers that use the database alone, and of the first that
- * use the log. */
+/* Bytes of the index that stand for locks: of readers that use only the database, and
+ * of the first readers that use the log. */
 #define LOG_READERS_AT    123
 #define LOG_READERS_BYTES 2
 
-/* How long to wait for a writer, and between two looks. */
+/* How long to wait for a writer, and between two attempts. */
 #define BUSY_MS 2000
 #define LOOK_MS 10
 
-/* Locks of this process's open file, not of the process. */
+/* The locks belong to the open file, not to the process. Returns 0 or an errno. */
 static int lock(int fd, int command, short type, off_t at, off_t len)
 {
     struct flock lock = {.l_type = type,
@@ -53,7 +53,7 @@ static int lock(int fd, int command, short type, off_t at, off_t len)
     return command == F_OFD_GETLK && lock.l_type != F_UNLCK ? EAGAIN : 0;
 }
 
-/* 0; EAGAIN if a writer holds it for too long; else the file system knows no locks. */
+/* 0; EAGAIN if a writer holds it too long; another errno if locks are not supported. */
 static int lock_shared(int fd, off_t at, off_t len)
 {
     const struct timespec look = {.tv_nsec = LOOK_MS * GBX_NS_PER_MS};
@@ -134,12 +134,12 @@ gbx_sqlite_outcome gbx_sqlite_open_files(bool *ret_is_locked)
     if (error == EAGAIN || log_error == EAGAIN)
         return GBX_SQLITE_BUSY;
     files.is_reserved = is_reserved();
-    /* The log before the database, which a log may be copied into. */
+    /* The log comes first: it may be copied into the database meanwhile. */
     if (!map(GBX_SQLITE_WAL_FD, &files.wal) ||
         !map(GBX_SQLITE_DATABASE_FD, &files.database) ||
         !map(GBX_SQLITE_JOURNAL_FD, &files.journal))
         return GBX_SQLITE_MEMORY;
-    /* A writer may have begun or ended meanwhile: its journal is no leftover. */
+    /* A writer may have begun or ended meanwhile: its journal is not a leftover. */
     files.is_reserved = files.is_reserved || is_reserved();
     *ret_is_locked = error == 0 && log_error == 0;
     return files.database.size < 0 ? GBX_SQLITE_UNREADABLE : GBX_SQLITE_DONE;
@@ -176,7 +176,7 @@ static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
         memcpy(to, m->data + at, n);
     if (n == (size_t)amount)
         return SQLITE_OK;
-    /* SQLite would take what is missing for zeros, and its rows for valid ones. Only a
+    /* SQLite would read missing bytes as zeros, and rows made of them as valid. Only a
      * database that has no pages yet is read beyond its end. */
     if (m == &files.database && m->size > 0)
         return has_magic(m) ? SQLITE_CORRUPT : SQLITE_NOTADB;
@@ -237,7 +237,7 @@ static int on_traits(sqlite3_file *file)
     return 0;
 }
 
-/* Version 1: without shared memory, so that the index of the log is made in our own. */
+/* Version 1: no shared memory, so SQLite makes the log's index in its own memory. */
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = on_close,
@@ -276,7 +276,7 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
     return SQLITE_OK;
 }
 
-/* Only of the log of an empty database, which is then not looked at. */
+/* SQLite deletes only the log of an empty database, and does not look at it then. */
 static int on_delete(sqlite3_vfs *vfs, const char *name, int must_sync)
 {
     (void)vfs;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template_main - the order of set-up matters: engine and realm first (they open
- * files), then the seal that forks inherit, then the first message to the host.
+ * template_main - sets up the template and forks workers. Engine and realm come first
+ * (they open files), then the seal that forks inherit, then the first message to the
+ * host.
  */
 #include "worker/worker.h"
 
@@ -26,8 +27,6 @@
 #include <unistd.h>
 
 /* ---- children --------------------------------------------------------------- */
-
-/* Which process is which worker, and how each ended. */
 
 #define GBX_CHILDREN_MAX 1100 /* more than the host's maximum, to include killed ones */
 
@@ -85,7 +84,7 @@ static bool gbx_children_reap(gbx_children *children, gbx_msg_exited *ret)
 /* ---- preloads -------------------------------------------------------------- */
 
 /*
- * Brings the host's own scripts into the realm: reads them from the control channel,
+ * Loads the host's own scripts into the realm: reads them from the control channel,
  * maps them, and runs them within a limit of processor time.
  *
  * In the template alone, between CONFIG and HELLO. The host is trusted, but its scripts
@@ -147,8 +146,8 @@ static bool read_one(int control, gbx_realm_preload *ret)
     return true;
 }
 
-/* Read count PRELOADs from the channel. False if the channel ends or brings anything
- * else. */
+/* Read count PRELOADs from the channel. False if the channel ends or another message
+ * arrives. */
 static bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t count)
 {
     preloads->count = 0;
@@ -158,7 +157,7 @@ static bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t coun
     return true;
 }
 
-/* The one at index is about to run. user is the gbx_preloads. */
+/* Called when the preload at index is about to run. user is the gbx_preloads. */
 static void gbx_preloads_begin(void *user, size_t index)
 {
     const gbx_preloads *preloads = user;
@@ -228,13 +227,13 @@ static void gbx_preloads_cleanup(gbx_preloads *preloads)
 
 /* ---- the template ---------------------------------------------------------- */
 
-/* A smaller mapping is not worth it; few inputs need more. */
+/* Limits of the room: a smaller one is not worth it, and few inputs need more. */
 #define ROOM_MIN GBX_MIB(8)
 #define ROOM_MAX GBX_MIB(32)
 
-/* If both want a processor, the host comes first: to answer, and to end what runs
- * here. A third of its weight leaves enough for calls on a machine that is busy with
- * other things. */
+/* Added to the nice value. If both want a processor, the host comes first: to answer,
+ * and to end what runs here. A third of its weight leaves enough for calls on a machine
+ * that is busy with other things. */
 #define STEP_BELOW_HOST 5
 
 typedef struct template
@@ -264,8 +263,8 @@ static gbx_span text_span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* Count this process's threads and check for a writable and executable mapping;
- * before the file system goes. */
+/* Count this process's threads and check for a writable and executable mapping. Call
+ * before the seal, which removes /proc. */
 static void look_at_self(gbx_msg_hello *hello)
 {
     gbx_maps maps = gbx_maps_read(false);
@@ -307,7 +306,7 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     return send_all(t, &buf);
 }
 
-/* In the child of an ATTACK: seal without the given layers, and try. */
+/* In the child of an ATTACK: seal without the given layers, and attack. */
 static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel)
 {
     t->seal.layers_off |= msg->layers_off;
@@ -331,8 +330,8 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     if (gbx_children_full(&t->children)) {
         errno = EAGAIN;
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-        /* One thread, outside the C library's locks: nothing needs to be done before
-         * or after, and doing it would write to the loader's pages. */
+        /* There is one thread, outside the C library's locks: fork()'s preparations are
+         * not needed, and would write to the loader's pages. */
         pid = _Fork();
         if (pid == 0) {
             if (msg != NULL)
@@ -372,7 +371,7 @@ static bool rehearse(void *realm)
     return gbx_realm_rehearse(realm);
 }
 
-/* An eighth of what a call may have. Blocks beyond it are mapped one by one: those
+/* Reserve an eighth of what a call may have. Blocks beyond it are mapped singly: those
  * can grow in place, and no leftover of one is too small for the next. */
 static void make_room(template *t)
 {

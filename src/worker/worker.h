@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker - what the files of the worker program share. The command also uses the
- * victims of the attack mode.
+ * worker - the interfaces between the files of the worker program. The command also
+ * uses the victims of the attack mode.
  */
 #ifndef GBX_WORKER_WORKER_H
 #define GBX_WORKER_WORKER_H
@@ -56,8 +56,8 @@ long gbx_try(gbx_attack *a, const char *name, long number, const long args[6]);
 #define DOES(...) gbx_attack_done(TRY(__VA_ARGS__))
 gbx_attack_verdict gbx_attack_done(long result);
 
-/* Each runs line *index of its part of the table, or lowers *index by the lines that it
- * has and returns false. */
+/* Each runs line *index of its part of the table. If the part is shorter, it lowers
+ * *index by the number of its lines and returns false. */
 bool gbx_attack_files(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
 bool gbx_attack_processes(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
 bool gbx_attack_network(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
@@ -126,8 +126,8 @@ bool gbx_channel_write_fds(int fd, const void *data, size_t len, const int *fds,
 /*
  * JavaScript's % for numbers that are not both small integers.
  *
- * The engine calls the C library's fmod() for it. Until version 2.38 that divides bit
- * by bit: some 60 ns where the code around it takes one. The program overrides fmod().
+ * The engine calls the C library's fmod() for it. Before version 2.38 that divides bit
+ * by bit, in some 60 ns; the code around it takes one. The program overrides fmod().
  */
 
 /* The remainder of x divided by y, with the sign of x and without rounding; NaN if
@@ -137,14 +137,14 @@ double gbx_modulo(double x, double y);
 /* ---- freeze.c ------------------------------------------------------------ */
 
 /*
- * Moves memory that calls leave alone into a file, so that a fork need not map it.
+ * Moves memory that calls do not touch into a file, so that a fork need not map it.
  *
  * A fork copies an entry for each private page of a process and removes it again when
  * the child ends. A template has 1,100 of them in its heap and the data of its
  * libraries; a small call touches 100. As a private mapping of a file in memory, the
  * same contents are faulted in where they are needed, sixteen pages a fault, and no
  * fork inherits them. For a library that no call touches, the fork copies no page table
- * either. Only what a rehearsal touches is made the template's own again.
+ * either. Pages that a rehearsal touches become the template's own again.
  *
  * This is only for speed: if a step here fails, forks are slower. Call in the template,
  * single-threaded, while /proc exists.
@@ -157,10 +157,9 @@ void gbx_freeze(bool (*run)(void *user), void *user);
  * or forks would copy those entries, too. */
 void gbx_freeze_end(void);
 
-/* An anonymous file in memory. */
-
-/* A file of that many bytes, all holes. Returns its descriptor, or -1; also -1 if it
- * would exceed the process's file size limit, since trying would kill the process. */
+/* An anonymous file in memory of size bytes, all holes. Returns its descriptor, or -1;
+ * also -1 if it would exceed the process's file size limit, since trying would kill the
+ * process. */
 int gbx_memfile_new(const char *name, size_t size);
 
 /* ---- heap.c -------------------------------------------------------------- */
@@ -180,8 +179,8 @@ int gbx_memfile_new(const char *name, size_t size);
  * to copy. */
 void gbx_heap_keep_together(void);
 
-/* Call in the template, when its own heap has its size. Returns the bytes of room
- * there are now, at most `bytes`; 0 if there are none. */
+/* Call in the template, when its own heap has its final size. Returns the size of the
+ * room now: `bytes`, or 0. */
 uint64_t gbx_heap_reserve(uint64_t bytes);
 
 /* Call in the template: allocates every free block below the top of the heap, so
@@ -208,12 +207,12 @@ uint64_t gbx_heap_lower(uint64_t bytes);
  * A fork inherits no page tables of a file's text: each piece of the engine that it
  * runs costs a fault, and each fault maps fifteen more pages, which must be unmapped
  * when the fork ends. A copy in a file in memory, made of huge pages, needs one entry a
- * piece. Forks do not inherit the copy mapped either, but a worker maps all of it by
- * one call, and adjacent pieces are one mapping. Where such a file cannot be made
- * (Linux 6.1) the copy is anonymous memory.
+ * piece. Forks do not inherit the entries of the copy either, but a worker maps all of
+ * it by one call, and adjacent pieces are one mapping. If such a file cannot be made
+ * (Linux 6.1), the copy is anonymous memory.
  *
- * The pieces are found by a run in a child whose text is closed and then opened page by
- * page, at each page's first fault.
+ * A run in a child finds the pieces: its text is inaccessible, and each page is opened
+ * at its first fault.
  *
  * This is only for speed: if a step here fails, workers are slower. Call in the
  * template, single-threaded, while /proc exists.
@@ -237,12 +236,12 @@ void gbx_text_claim(void);
  *
  *   1. A helper process makes a user namespace. This process writes its id maps (a
  *      root host's map to a user that is not root) and enters it. If that fails, this
- *      process is unchanged and goes on without.
+ *      process is unchanged and continues without one.
  *   2. This process makes the other namespaces.
  *   3. It forks the template, pid 1 of the new pid namespace and a child of the host.
  *   4. The template opens what only the old identity may open, then takes the new one.
  *
- * Single-threaded, before the engine is started.
+ * Single-threaded. In an executed program, before the engine starts.
  */
 
 typedef struct gbx_launch {
@@ -256,8 +255,8 @@ typedef struct gbx_launch {
 /*
  * This process's mappings, as the kernel lists them.
  *
- * The whole list is read before it is used: it must not change during reading. While
- * /proc exists; single-threaded.
+ * The whole list is read before it is used: it must not change while it is read. Needs
+ * /proc; single-threaded.
  */
 
 #define GBX_MAPPING_NAME_MAX 48
@@ -292,9 +291,8 @@ int gbx_pagemap(void);
 void gbx_pagemap_close(void);
 
 /*
- * Finds by faults which pages of some ranges a child touches.
- *
- * A fork runs with the ranges closed, and each page's first fault opens that page.
+ * Finds which pages of some ranges a child touches: it runs with the ranges
+ * inaccessible, and each page's first fault opens that page.
  */
 
 #define GBX_RANGES_MAX 64
@@ -302,7 +300,7 @@ void gbx_pagemap_close(void);
 typedef struct gbx_range {
     uintptr_t from;
     uintptr_t to;
-    int prot;     /* what it is opened to */
+    int prot;     /* of its pages once they are opened */
     size_t first; /* number of its first page among those of all ranges */
 } gbx_range;
 
@@ -312,14 +310,14 @@ typedef struct gbx_ranges {
     gbx_range list[GBX_RANGES_MAX];
 } gbx_ranges;
 
-/* Whole pages, but not of this program, the C library, or a stack: the handler uses
- * those. Ranges beyond the table's size are ignored, and so is one that begins at 0
- * (unknown). */
+/* Add whole pages, but not of this program, the C library, or a stack: the fault
+ * handler uses those. Ranges beyond the table's size are ignored, and so is one that
+ * begins at 0 (unknown). */
 void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot);
 
-/* Fork, let run(user) do what every worker does with the ranges closed,
- * and return a byte for each of ranges->pages: not 0 if that page was touched. NULL:
- * unknown. Release with gbx_page_probe_free(). */
+/* Fork a child in which run(user) does what every worker does, with the ranges
+ * inaccessible. Returns a byte for each of ranges->pages, not 0 if that page was
+ * touched; NULL if unknown. Release with gbx_page_probe_free(). */
 uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, bool (*run)(void *user),
                               void *user);
 void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges);
@@ -327,7 +325,7 @@ void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges);
 /*
  * Unmap the libraries that the engine's library links only for other programs: a fork
  * copies every mapping of the template, and its end removes every one. The loader still
- * lists them: from here on nothing may be searched for by name, and the process must
+ * lists them: from here on no symbol may be searched for by name, and the process must
  * end by _exit(), since their destructors can no longer run. Only for speed. In the
  * template, single-threaded, while /proc exists.
  */
@@ -336,7 +334,7 @@ void gbx_libs_drop(void);
 /* ---- pages.c ------------------------------------------------------------- */
 
 /*
- * Finds the pages that every worker writes, so that it has its copies from the start.
+ * Finds the pages that every worker writes, so that a worker has copies from the start.
  *
  * A fork shares all memory with the template until it writes. A small call writes some
  * 95 pages, always the same, and each costs a fault. If a page is pinned in the
@@ -387,8 +385,8 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
 
 /*
  * The engine treats every word on the stack as a possible reference, and never frees
- * what it points to. Returned functions, above all the loader's, leave words there that
- * point to nothing until a large array of a call is put in that place.
+ * what it points to. Functions that have returned, above all the loader's, leave stale
+ * words there, which later may point into a large array of a call.
  */
 
 /* Clear 32 KiB of stack that called functions have left behind. */
@@ -406,7 +404,7 @@ void gbx_stack_clear(void);
  * and launches itself as an executed program does.
  */
 
-/* What a template finds already made. */
+/* What the zygote has made for a template. */
 typedef struct gbx_prepared {
     gbx_realm *realm; /* begun and warm */
     char time_zones[64];
@@ -414,14 +412,14 @@ typedef struct gbx_prepared {
 
 /* ---- template_main.c: shared with the zygote ------------------------------ */
 
-/* NULL with a reason. time_zones receives their version. */
+/* NULL with a reason. time_zones receives the time zones' version. */
 gbx_realm *gbx_template_begin_realm(char time_zones[static 64],
                                     const char **ret_reason);
 
 /* The program begins with all signals blocked. Requests to end, which a terminal or
  * a service manager sends to every process of the host, stay blocked here and in all
- * forks: the host decides about a call, and ends it by SIGKILL. Stop signals stay as
- * they are: host and workers then stop and continue together. */
+ * forks: the host decides about a call, and ends it by SIGKILL. Stop signals are not
+ * blocked: host and workers then stop and continue together. */
 void gbx_template_block_signals(void);
 
 /* The engine handles faults of its own compiled code, which our configuration does
@@ -429,8 +427,8 @@ void gbx_template_block_signals(void);
  * once and with its own signal. */
 void gbx_template_forget_handlers(void);
 
-/* Leave little to copy, fault in or free: this process is about to be forked many
- * times. */
+/* Reduce what a fork has to copy, fault in or free: this process is about to be forked
+ * many times. */
 void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
 
 /* ---- template_main.c ----------------------------------------------------- */
@@ -454,10 +452,10 @@ int gbx_sqlite_serve(const gbx_launch *launch);
 
 /* Before the seal: map the files and lock them for as long as this process lives. DONE,
  * BUSY, MEMORY, or UNREADABLE if the database is not a file. *ret_is_locked: false if
- * others may write them all the same. */
+ * other processes may still write them. */
 gbx_sqlite_outcome gbx_sqlite_open_files(bool *ret_is_locked);
 
-/* Opens these files, whatever the name of the database. */
+/* Opens these files, under any name of the database. */
 extern struct sqlite3_vfs gbx_sqlite_vfs;
 
 #endif

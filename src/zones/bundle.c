@@ -39,7 +39,7 @@ typedef struct bundle {
     size_t region_count;
 } bundle;
 
-/* In the order in which tables have them. */
+/* Sorted, as tables need them. */
 static const char *const keys[] = {"Names",       "Regions",    "Rules",
                                    "TZVersion",   "Zones",      "finalRaw",
                                    "finalRule",   "finalYear",  "trans",
@@ -59,7 +59,7 @@ static void put_u16(bundle *b, uint16_t value)
     (void)gbx_buf_append(b->to, &value, sizeof value);
 }
 
-/* Where the next word will be. */
+/* Pad to a whole word; returns the index of the next one. */
 static uint32_t begin(bundle *b)
 {
     while ((b->to->len - b->start) % 4 != 0 && gbx_buf_append(b->to, "", 1))
@@ -97,7 +97,7 @@ static uint32_t put_array(bundle *b, const uint32_t *list, size_t count)
     return RESOURCE(ARRAY, at);
 }
 
-/* Keys are in `keys`, or start at byte `at` of the words, eight bytes each. */
+/* Byte offset of a key from `keys`: they follow the first word, each with its NUL. */
 static uint16_t place_of(const char *key)
 {
     size_t at = 4;
@@ -182,7 +182,7 @@ static const char *rule_of(bundle *b, const gbx_zone *zone)
     if (i == b->rule_count) {
         named *rule = &b->rules[b->rule_count];
 
-        /* Two letters: sorted as they are made. */
+        /* Two letters, so that rules are sorted as they are made. */
         rule->name[0] = (char)('A' + i / 26);
         rule->name[1] = (char)('A' + i % 26);
         rule->resource = put_ints(b, zone->rule, GBX_ZONE_RULE_LEN);
@@ -191,7 +191,7 @@ static const char *rule_of(bundle *b, const gbx_zone *zone)
     return b->rules[i].name;
 }
 
-/* Its resource; 0 if the format cannot hold it. */
+/* The zone's resource; 0 if the format cannot hold it. */
 static uint32_t put_zone(bundle *b, const gbx_zone *zone)
 {
     field fields[FIELDS_MAX], map, offsets;
@@ -228,7 +228,7 @@ static uint32_t put_zone(bundle *b, const gbx_zone *zone)
     return put_table(b, fields, count);
 }
 
-/* ---- all -------------------------------------------------------------------------- */
+/* ---- all zones ------------------------------------------------------------------ */
 
 static uint32_t region_of(bundle *b, const char *region)
 {
@@ -245,7 +245,7 @@ static uint32_t region_of(bundle *b, const char *region)
     return b->regions[i].resource;
 }
 
-/* The names of rules are keys of their own, behind the others. */
+/* The names of rules are keys, too. They follow the others. */
 static uint32_t put_rules(bundle *b, size_t keys_at)
 {
     uint32_t at;

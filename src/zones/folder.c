@@ -51,7 +51,7 @@ static const char *const more[][2] = {
     {"VST", "Asia/Ho_Chi_Minh"},
 };
 
-/* Where the walk is. */
+/* The state of reading a folder. */
 typedef struct walk {
     gbx_zones *zones;
     int root;
@@ -150,7 +150,7 @@ static void read_folder(walk *w, const char *path, int depth)
         gbx_fd_close(&fd);
 }
 
-/* ---- once all are there -------------------------------------------------------- */
+/* ---- after all files are read -------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -169,7 +169,7 @@ static size_t find(const gbx_zones *zones, const char *name)
     return found != NULL ? (size_t)(found - zones->list) : SIZE_MAX;
 }
 
-/* ICU's name for "none" is one of the list. */
+/* ICU needs its name for an unknown zone in the list. */
 static void add_unknown(gbx_zones *zones)
 {
     gbx_zone *zone = add(zones, "Etc/Unknown");
@@ -199,7 +199,7 @@ static void add_more(gbx_zones *zones)
     }
 }
 
-/* The zone whose changes a file has. */
+/* Index of the zone that was read from this file; SIZE_MAX if none was. */
 static size_t owner_of(const gbx_zones *zones, ino_t file)
 {
     for (size_t i = 0; i < zones->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tzif - a compiled file of the time zone database (RFC 9636), version 2 or later: a
- * list of changes, and a POSIX-style text for all years after them.
+ * tzif - reads a compiled file of the time zone database (RFC 9636), version 2 or
+ * later: a list of changes, and a POSIX-style text for all years after them.
  *
  * A change gives the offset, not how much of it is daylight saving time. ICU needs
  * both, and never accepts a negative saving. Where the file has "winter time" an hour
@@ -30,7 +30,7 @@ typedef struct type {
     bool is_dst;
 } type;
 
-/* "M3.2.0/2": the week-th such day of the month, 5 is the last, 0 is Sunday. */
+/* "M3.2.0/2": month, week (5 is the last), day of the week (0 is Sunday), time. */
 typedef struct moment {
     int month, week, day;
     int32_t time;
@@ -74,7 +74,7 @@ static int month_len(int64_t year, int month)
                  days_to(year, month));
 }
 
-/* The second of the year at which it occurs, while the clock is offset ahead of UTC. */
+/* When it occurs in that year, in seconds since 1970; the clock is offset from UTC. */
 static int64_t second_of(const moment *m, int32_t year, int32_t offset)
 {
     int64_t first = days_to(year, m->month);
@@ -134,7 +134,7 @@ static bool read_time(const char **at, int32_t *ret)
     return true;
 }
 
-/* Only days of the week are in use; days of the year are not supported. */
+/* Only dates by day of the week are in use; days of the year are not supported. */
 static bool read_moment(const char **at, moment *ret)
 {
     ret->time = 2 * 3600;
@@ -158,7 +158,7 @@ static bool read_posix(const char *text, posix *ret)
     *ret = (posix){0};
     if (!skip_name(&at) || !read_time(&at, &ret->standard))
         return false;
-    ret->standard = -ret->standard; /* POSIX counts to the west */
+    ret->standard = -ret->standard; /* POSIX counts positive to the west */
     if (*at == 0)
         return true;
     ret->has_dst = true;
@@ -182,8 +182,8 @@ static bool read_posix(const char *text, posix *ret)
     return ret->dst > ret->standard;
 }
 
-/* Four arguments of SimpleTimeZone and the kind of time. Its times lie within a day, so a
- * time outside of one becomes the next day of the week, or the one before. */
+/* Write four arguments of SimpleTimeZone and the kind of time. Its times lie within a
+ * day, so a time beyond that moves to the next day of the week, or the one before. */
 static bool write_moment(const moment *m, int32_t to[static 5])
 {
     int shift = 0;
@@ -241,7 +241,7 @@ static size_t block_size(const header *h, size_t time_size)
            h->leap_count * (time_size + 4) + h->standard_count + h->utc_count;
 }
 
-/* The standard time around a change: the last one before it, else the first. */
+/* The standard time around a change: the last one before it, else the next one. */
 static int32_t standard_near(const type *of, size_t count, size_t at)
 {
     for (size_t i = at; i-- > 0;)
@@ -258,7 +258,7 @@ static bool is_winter(const type *of, size_t count, size_t at)
     return at < count && of[at].is_dst && of[at].offset < standard_near(of, count, at);
 }
 
-/* of: the type of each change. */
+/* Split offsets into standard time and saving. of: the type of each change. */
 static void split(gbx_zone *zone, const type *of)
 {
     for (size_t i = 0; i < zone->count; i++) {
@@ -308,9 +308,9 @@ static bool read_changes(gbx_zone *zone, const header *h, const uint8_t *block)
     return ok;
 }
 
-/* ---- the rule instead of changes that follow from it ----------------------------- */
+/* ---- the rule, in place of the changes that it implies --------------------------- */
 
-/* Both changes of a year by the rule, in their order. */
+/* Both changes of a year by the rule, in order of time. */
 static void changes_of(const posix *p, int32_t year, gbx_zone_change ret[static 2])
 {
     gbx_zone_change begin = {second_of(&p->begin, year, p->standard), p->standard,
@@ -338,7 +338,7 @@ static void complete_year(gbx_zone *zone, const posix *p, int32_t year)
             zone->changes[zone->count++] = both[i];
 }
 
-/* Leave the final years that match the rule to the rule. */
+/* Drop final years whose changes the rule implies. Returns the rule's first year. */
 static int32_t shorten(gbx_zone *zone, const posix *p, int32_t year)
 {
     for (; zone->count >= 3; zone->count -= 2, year--) {

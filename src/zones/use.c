@@ -36,7 +36,7 @@ static int icu_version(void)
     return version;
 }
 
-/* NULL: it lacks that function. */
+/* NULL if ICU lacks that function. */
 static void *icu_function(const char *name)
 {
     char text[64];

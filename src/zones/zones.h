@@ -26,16 +26,16 @@ typedef struct gbx_zone_change {
     int32_t save; /* daylight saving time on top of it, never negative */
 } gbx_zone_change;
 
-/* The arguments of ICU's SimpleTimeZone: month, day, day of the week, seconds, kind of time
- * (0: wall clock) of the begin, the same five of the end, seconds of daylight saving. */
+/* The arguments of ICU's SimpleTimeZone: month, day, day of the week, seconds, kind of
+ * time (0: wall clock) of the start; the same five of the end; seconds of saving. */
 #define GBX_ZONE_RULE_LEN 11
 
 typedef struct gbx_zone {
     char name[48];
     char region[4]; /* "001": none */
     ino_t file;
-    size_t target; /* index of the zone that this is another name of; else its own */
-    gbx_zone_change *changes; /* [0] holds before [1]; its time is unused */
+    size_t target; /* index of the zone that this name links to; else its own */
+    gbx_zone_change *changes; /* [0] applies before [1]; its time is unused */
     size_t count;
     bool has_rule; /* for the years from rule_year on */
     int32_t rule_year;
@@ -51,8 +51,8 @@ typedef struct gbx_zones {
 
 /* ---- tzif.c: one file ------------------------------------------------------- */
 
-/* Changes and rule of a file. False if it is not a zone file, or contains what ICU
- * cannot hold. */
+/* Read the changes and the rule of a file. False if it is not a zone file, or contains
+ * what ICU cannot hold. */
 bool gbx_zone_read(gbx_zone *zone, const uint8_t *data, size_t len);
 
 /* ---- folder.c: all of them ---------------------------------------------------- */
@@ -74,8 +74,8 @@ bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 
 /* ---- use.c: in the worker ------------------------------------------------------- */
 
-/* Append the newer of two bundles: the built-in one, and the one from dir. False if
- * neither exists. */
+/* Append the newer of two bundles: the built-in one, and the one made from dir. False
+ * if the newer one cannot be made. */
 bool gbx_zones_choose(const char *dir, gbx_buf *to);
 /* Give ICU this machine's zones. Call before the engine's first use of ICU. ret gets
  * the version that ICU then has. */

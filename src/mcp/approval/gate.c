@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate - the steps of a call, up to the decision: its server and arguments, the tools of
- * the server, the rules, a person's grants. Every callback comes from the loop, so the
- * steps of one call never nest. A call waits for no other call, except for an earlier
+ * gate - the steps of a call up to the decision: its server and arguments, the server's
+ * tools, the rules, a person's grants. Every callback comes from the loop, so the steps
+ * of one call never nest. A call never waits for another call, except for an earlier
  * question of the same request.
  */
 #include "mcp/approval/gate.h"
@@ -94,7 +94,7 @@ static void follow(gbx_tool_call *call)
     gbx_gate_pass(call);
 }
 
-/* Decide (again), and go on from there. */
+/* Decide, possibly again, and act on the verdict. */
 static void go_on(gbx_tool_call *call)
 {
     const gbx_upstreams *upstreams = call->gate->upstreams;

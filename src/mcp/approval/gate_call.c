@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate_call - the life of a call, and sending it. It is sent byte for byte as it was
- * decided, except for secrets: they are filled in last, and taken out of the answer
- * first.
+ * gate_call - the life of a call, and sending it. Its arguments are sent byte for byte
+ * as they were decided, except for secrets: these are filled in last, and redacted from
+ * the answer first.
  */
 #include "mcp/approval/gate_call.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
-#define WORDS_MAX   GBX_MIB(64) /* a message keeps head and tail of it */
-#define META_MAX    GBX_KIB(16) /* as much as three entries of 4 KiB */
+#define WORDS_MAX   GBX_MIB(64) /* of a message before it is cut to head and tail */
+#define META_MAX    GBX_KIB(16) /* fits three entries of 4 KiB */
 #define CHANGES_MAX 3           /* after this many, the server's processes disagree */
 
 /* ---- its life ----------------------------------------------------------------- */
@@ -41,7 +41,7 @@ bool gbx_gate_called_back(gbx_tool_call *call)
 
     if (call->state != GBX_TOOL_CALL_DONE && call->cancelled)
         gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    gbx_tool_call_release(call); /* the gate still holds one that goes on */
+    gbx_tool_call_release(call); /* the gate still holds a call that continues */
     return goes_on;
 }
 
@@ -270,8 +270,8 @@ void gbx_gate_cancel(gbx_tool_call *call)
     if (call->cancelled || call->state == GBX_TOOL_CALL_DONE)
         return;
     call->cancelled = true;
-    /* The server is notified, and its callback ends the call; others are
-     * not waited for. */
+    /* The server is notified, and the upstream callback ends the call. Other callbacks
+     * are not awaited. */
     if (call->upstream != NULL)
         gbx_upstream_cancel(call->upstream);
     else

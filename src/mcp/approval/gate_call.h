@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate_call - what the files of the gate share. gate.c stands above question.c, and
- * both above gate_call.c: a lower file goes on with a call by firing call->later.
+ * gate_call - declarations that the files of the gate share. gate.c uses question.c,
+ * and both use gate_call.c: a lower file continues a call by firing call->later.
  *
- * A call waits for callbacks (with a list of tools, a person's choice, an answer), each
- * of which comes exactly once, even if the call has ended meanwhile, and holds it.
+ * A call waits for callbacks (a list of tools, a person's choice, an answer). Each
+ * comes exactly once, even if the call has ended meanwhile, and holds a reference.
  */
 #ifndef GBX_MCP_APPROVAL_GATE_CALL_H
 #define GBX_MCP_APPROVAL_GATE_CALL_H
@@ -16,7 +16,7 @@
 #include "mcp/rules/rules.h"
 #include "policy/policy.h"
 
-/* Limit of a rule that a person is shown. */
+/* Maximum size of a rule that is shown to a person, in bytes. */
 #define GBX_GATE_RULE_MAX 2048
 
 /* Which calls of a tool an answer covers, among those that the same rule asks about. */
@@ -31,8 +31,8 @@ typedef enum gbx_gate_scope {
 typedef struct gbx_gate_grant {
     gbx_gate_scope scope;
     bool allows;
-    size_t rule;                      /* that asked */
-    char run[GBX_TOOL_CALL_RUN_SIZE]; /* "": of the whole session */
+    size_t rule;                      /* the rule that asked */
+    char run[GBX_TOOL_CALL_RUN_SIZE]; /* "": the whole session */
     gbx_upstream_id *server;
     char tool[GBX_TOOL_NAME_MAX + 1];
     uint8_t digest[GBX_SHA256_SIZE]; /* of the arguments, or of the shown rule */
@@ -40,17 +40,17 @@ typedef struct gbx_gate_grant {
 
 #define GBX_GATE_GRANTS_MAX 256
 
-/* Limit of questions at once, and then in a minute: a person who is asked too often
+/* Limit of questions in a burst, and then per minute: a person who is asked too often
  * agrees to anything. */
 #define GBX_GATE_QUESTIONS_MAX 30u
 
-/* Limits of logged refusals of one run; and of all runs at once, and then in a
+/* Limits of logged refusals: of one run; of all runs in a burst, and then per
  * second. */
 #define GBX_GATE_REFUSAL_LINES    50u
 #define GBX_GATE_REFUSALS_AT_ONCE 500u
 #define GBX_GATE_REFUSALS_PER_S   10u
 
-/* What was logged and what was left out, of one run's refusals. */
+/* Counts of one run's refusals: logged, and left out of the log. */
 typedef struct gbx_gate_call_log gbx_gate_call_log;
 
 struct gbx_gate {
@@ -62,10 +62,10 @@ struct gbx_gate {
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
     gbx_grants_file *standing; /* permanent answers */
-    gbx_bucket questions;      /* that may be asked now */
+    gbx_bucket questions;      /* limits how often a person is asked */
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;
-    gbx_gate_call_log *trails; /* of runs with refused calls */
+    gbx_gate_call_log *trails; /* one for each run with refused calls */
     gbx_bucket refusals;
     char id[9]; /* identifies this gate in its log */
     uint64_t seq;
@@ -77,16 +77,16 @@ struct gbx_gate {
 void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void gbx_gate_finish(gbx_tool_call *call, const gbx_gate_reply *reply);
-/* To be called by each callback; true if the call goes on. */
+/* Each callback calls this first; it drops a reference. True: the call continues. */
 bool gbx_gate_called_back(gbx_tool_call *call);
-/* Does its tool have another name? Then use that from now on; rules judge both
- * names. */
+/* Use the tool's other name from now on; rules judge both names. False: it has no
+ * other name. */
 bool gbx_gate_rename(gbx_tool_call *call);
 /* The reason that its rule gives, or NULL. */
 const char *gbx_gate_reason(const gbx_tool_call *call);
 /* Is a question of that request open? */
 bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request);
-/* A question of that request was answered: ask its next one. */
+/* Ask the next question of that request, unless one is open. */
 void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
 /* Fill in the secrets, make the call, and redact its answer. */
 void gbx_gate_pass(gbx_tool_call *call);
@@ -118,7 +118,7 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope
 /* The rule that would allow the call permanently; NULL if none that fits can be
  * shown. */
 char *gbx_gate_rule_of(const gbx_tool_call *call);
-/* Has a person permanently allowed what that verdict asks about? */
+/* True if a person has permanently allowed what that verdict asks about. */
 bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
                       const char *server, const char *tool, gbx_view args);
 /* Write call->rule to the grants. */
@@ -126,7 +126,7 @@ gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr);
 
 /* ---- redact.c ----------------------------------------------------------- */
 
-/* Upper bound of the redacted text for so many bytes. */
+/* Upper bound of the redacted size of a text of len bytes. */
 static inline size_t gbx_gate_redact_ceiling(size_t len)
 {
     return len * 8 + GBX_KIB(4);
@@ -134,13 +134,13 @@ static inline size_t gbx_gate_redact_ceiling(size_t len)
 
 /* Stop early; tell is still called, soon. NULL is ignored. */
 void gbx_gate_redact_stop(gbx_gate_sift *sift);
-/* All calls are over: end their threads, and call tell for each. */
+/* Call it after all calls have ended: ends the threads, and calls tell for each. */
 void gbx_gate_redact_end_all(gbx_gate *gate);
 
 /* ---- tool_call_log.c --------------------------------------------------------- */
 
 void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply);
-/* As gbx_gate_end_run(), for every run. */
+/* Calls gbx_gate_end_run() for every run. */
 void gbx_gate_call_log_end(gbx_gate *gate);
 
 #endif

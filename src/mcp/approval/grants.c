@@ -4,8 +4,8 @@
  * session, in memory, and the permanent ones, in a file of our own.
  *
  * An answer covers calls of one tool, and only those that the same rule asks about:
- * another rule asks again. The latest answer counts. Whoever can write the file decides,
- * so it is checked like a configuration.
+ * another rule asks again. The latest answer counts. A user who can write the file can
+ * allow calls, so the file is checked like a configuration.
  */
 #include "mcp/approval/gate_call.h"
 
@@ -25,7 +25,7 @@
 
 #define FILE_MAX GBX_MIB(4)
 
-/* For another process that is writing a grant; our loop stands still meanwhile. */
+/* Wait for another process that is writing a grant; the loop is blocked meanwhile. */
 #define LOCK_MS 100
 
 /* ---- the file ---------------------------------------------------------------- */
@@ -34,7 +34,7 @@ struct gbx_grants_file {
     char path[PATH_MAX];
     char config[PATH_MAX]; /* resolved; "": it has no grants */
     gbx_trust trust;
-    struct stat read; /* of the file when it was last read; zeroed: never */
+    struct stat read; /* the file's state when it was last read; zeroed: never */
     json_t *root;
     gbx_error err; /* of the last reading */
 };
@@ -70,8 +70,8 @@ static gbx_status read_file(gbx_grants_file *g)
                      g->path, e.line);
 }
 
-/* A missing file has no grants. A failed file is always read again: the fault may be
- * in its folder. */
+/* A missing file has no grants. After an error, the file is read again each time: the
+ * fault may be in its folder. */
 static gbx_status refresh(gbx_grants_file *g)
 {
     struct stat now = {0};
@@ -186,7 +186,7 @@ static bool is_denied(json_t *tools, const char *tool)
     return false;
 }
 
-/* Allowing a tool removes denials of its other spellings. */
+/* Allowing a tool removes the answers for its other spellings: denials cover all. */
 static void drop_denials(json_t *tools, const char *tool)
 {
     const char *name;
@@ -380,7 +380,7 @@ gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
 gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
                                const char *tool, gbx_grant grant, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we write */
+    GBX_CLEANUP(gbx_fd_close) int lock = -1; /* until the file is written */
     json_t *tools = NULL;
     gbx_status status =
         open_tools(grants, server, GBX_FILE_LOCK_MS, &lock, &tools, reterr);

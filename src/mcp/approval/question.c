@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * question - a person sees the call, and answers for this call or for more.
+ * question - asks a person about a call; the answer covers this call or more.
  *
  * The shown text is hostile: it is escaped, and a cut says how much is missing. A
  * request has one question open at a time, since the answer may settle the next ones.
@@ -19,10 +19,10 @@
 
 #define SHOWN_ARGS 3000 /* bytes of arguments */
 #define WHOLE_MAX \
-    GBX_MIB(128) /* limit before it is cut to SHOWN_ARGS: a byte may take six */
+    GBX_MIB(128) /* limit before the cut to SHOWN_ARGS: a byte may take six */
 
-/* Texts are shortened to LONGEST, halved with each try down to SHORTEST; lists to a
- * fraction of that. */
+/* Each try halves the limit of texts, from LONGEST down to SHORTEST bytes. Lists keep
+ * 1/ITEMS_OF as many items. */
 #define LONGEST  2048u
 #define SHORTEST 32u
 #define ITEMS_OF 32u
@@ -32,7 +32,7 @@
 typedef enum choice { DENY, ONCE, RUN_SAME, RUN, SESSION, ALWAYS, CHOICES } choice;
 
 /* Some clients show titles, which say what an answer covers; the message explains it
- * for all clients. The scope is of those that allow more than one call. */
+ * for all clients. The scope is used for every answer but ONCE. */
 static const struct {
     const char *answer;
     const char *title;
@@ -76,9 +76,9 @@ static void choose_offers(gbx_tool_call *call, bool is_whole)
 /* ---- the arguments --------------------------------------------------------------- */
 
 /*
- * The author of a call could hide its point behind long texts. So long values are
- * shortened, the longest most, until every argument is visible. A call that is not
- * shown completely can be allowed, but nothing else with it.
+ * The author of a call could hide its purpose behind long texts. So long values are
+ * shortened, the longest most, until every argument is visible. A person can still
+ * allow a call that is not shown completely, but only this one call.
  */
 
 /* One try: if the output does not fit into `to`, the try has failed. */
@@ -357,7 +357,7 @@ static void refuse_unasked(gbx_tool_call *call, const char *why)
 
 /* ---- the answer --------------------------------------------------------- */
 
-/* CHOICES: not one of the offered answers. */
+/* Returns CHOICES if the answer was not offered. */
 static choice choice_of(const gbx_tool_call *call, gbx_view content)
 {
     gbx_view answer = gbx_view_member(content, "answer");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redact - takes the values of secrets out of texts. Long texts are redacted on a
- * separate thread: hostile ones take seconds, and the loop must go on. The thread works
- * on a copy and signals its end through a descriptor; everything else belongs to the
- * loop. Without a thread the loop does it.
+ * redact - removes the values of secrets from texts. Long texts are redacted on a
+ * separate thread: hostile ones take seconds, and the loop must not be blocked. The
+ * thread works on a copy and signals its end through a descriptor; everything else
+ * belongs to the loop. If no thread can be started, the loop redacts the text.
  */
 #include "base/cleanup.h"
 #include "base/thread.h"
@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Limit for redacting on the loop; each text adds TEXT_BYTES. */
+/* Longer texts are redacted on a thread. Each text counts for TEXT_BYTES more. */
 #define SIFT_BYTES GBX_KIB(64)
 #define TEXT_BYTES 64
 
@@ -101,7 +101,7 @@ static void on_over(evutil_socket_t fd, short what, void *arg)
     join(arg);
 }
 
-/* Let a thread look through copies of the texts. False: it cannot. */
+/* Start a thread that redacts copies of the texts. False: it could not be started. */
 static bool start_thread(gbx_gate_sift *s, gbx_gate *gate, size_t len)
 {
     gbx_buf_init_secret(&s->data, len + 1);
@@ -120,7 +120,7 @@ static bool start_thread(gbx_gate_sift *s, gbx_gate *gate, size_t len)
     return event_add(s->over, NULL) == 0 && gbx_thread_start(&s->thread, run, s) == 0;
 }
 
-/* ---- for both -------------------------------------------------------------------- */
+/* ---- short and long texts -------------------------------------------------------- */
 
 void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view *texts,
                            size_t count, gbx_gate_sifted_fn tell, void *user,

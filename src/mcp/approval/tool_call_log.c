@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_call_log - one line of the security log for every call, however it ended. Arguments
- * and answers are left out, since they may be anything. A script's refused calls are
- * logged up to a limit and then only counted: a script may try as often as it likes. */
+/* tool_call_log - writes one line of the security log for every call, however it ended.
+ * Arguments and answers are left out, since they may be anything. A script's refused
+ * calls are logged up to a limit and then only counted: it may make any number. */
 #include "audit/audit.h"
 #include "base/clock.h"
 #include "mcp/approval/gate_call.h"
@@ -42,9 +42,9 @@ static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
     return trail;
 }
 
-/* Calls that reached a server or a person are always logged, so that an effect
- * cannot hide in a crowd. A run's limit of calls and the limit of questions bound
- * their number. */
+/* Calls that reached a server or a person are always logged: many refusals must not
+ * hide an effect. A run's limit of calls and the limit of questions bound their
+ * number. */
 static bool may_say(const gbx_tool_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifacts - what is too long to show: the whole, kept for a while, and the excerpt that
- * is shown. The store is a list from the oldest to the youngest; all have the same
- * lifetime.
+ * artifacts - the store of data too long to show, and the excerpts shown instead. The
+ * store is a list from the oldest to the newest; all have the same lifetime.
  */
 #include "mcp/code/code.h"
 
@@ -19,7 +18,7 @@
 
 #define NAME_BYTES 200
 
-/* Bytes of a query with a range. */
+/* Size of a decoded query with a range. */
 #define QUERY_SIZE 100
 
 char *gbx_copy_bytes(const void *data, size_t len)
@@ -36,12 +35,12 @@ struct gbx_artifacts {
     uint64_t max_bytes;
     int64_t keep_ns;
     uint64_t bytes;
-    uint64_t last; /* number */
+    uint64_t last; /* number of the newest */
     uint32_t salt; /* keeps URIs of an earlier process from matching */
     STAILQ_HEAD(, gbx_artifact) all; /* the oldest first */
 };
 
-/* Many small ones need more memory than their bytes. */
+/* Small artifacts need more memory than their data, so count their overhead. */
 static uint64_t cost_of(size_t len)
 {
     return (uint64_t)len + sizeof(gbx_artifact) + NAME_BYTES;
@@ -66,7 +65,7 @@ static void expire(gbx_artifacts *store, int64_t now_ns)
         drop_oldest(store);
 }
 
-/* Of a whole artifact, or a page of it. */
+/* uri: of a whole artifact, or of a page of it. */
 static const gbx_artifact *find(const gbx_artifacts *store, const char *uri)
 {
     size_t len = strcspn(uri, "?");
@@ -137,7 +136,7 @@ static bool read_range(const char *given, struct range *ret)
             ok = read_number(&at, &ret->offset);
         } else if (strncmp(at, "length=", 7) == 0) {
             at += 7;
-            /* An empty page would be requested for ever. */
+            /* A client would request empty pages for ever. */
             ok = read_number(&at, &ret->length) && ret->length > 0;
         }
         if (!ok || (*at != 0 && *at != '&'))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * box - the loop drives the runs directly, without a thread between it and a worker. The
- * result of the starter's thread, and the end of runs without an engine, are posted to it.
+ * box - runs code in the engine. The loop drives the runs, without a thread between it
+ * and a worker. The starter thread posts its result; runs that end unbegun are posted.
  */
 #include "mcp/code/code_mode.h"
 
@@ -29,8 +29,8 @@ struct gbx_box_run {
     gbx_drive *drive;  /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
-    gbx_error error; /* from making it */
-    bool is_waiting; /* for its turn */
+    gbx_error error; /* why it could not begin */
+    bool is_waiting; /* for data */
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
     gbx_mcp_post end_post; /* for a run that ends without the engine, with its error */
@@ -43,7 +43,7 @@ struct gbx_box {
     gbx_preload preload;
     gbx_audit_fn audit;
     void *audit_user;
-    void (*restarted)(void *user); /* the engine, which has no dataset then; or NULL */
+    void (*restarted)(void *user); /* the engine, without datasets; or NULL */
     void *restarted_user;
     pthread_t starter;
     bool has_starter;
@@ -104,7 +104,7 @@ static void *start_engine(void *arg)
         gbx_engine_free(engine);
     (void)pthread_mutex_lock(&box->lock);
     box->engine =
-        error->status == GBX_OK ? engine : NULL; /* the loop: after the post */
+        error->status == GBX_OK ? engine : NULL; /* the loop reads it after the post */
     box->is_starting = false;
     (void)pthread_cond_broadcast(&box->started);
     (void)pthread_mutex_unlock(&box->lock);
@@ -112,7 +112,7 @@ static void *start_engine(void *arg)
     return NULL;
 }
 
-/* ---- on the loop's --------------------------------------------------------------- */
+/* ---- on the loop's thread -------------------------------------------------------- */
 
 static void free_run(gbx_box_run *run)
 {
@@ -244,7 +244,7 @@ static bool start(gbx_box *box)
     return box->has_starter;
 }
 
-/* The machine may now have what it lacked when the engine failed to start. */
+/* The machine may now have the resources that the failed start lacked. */
 static void start_again(gbx_box *box)
 {
     int64_t now_ns = gbx_clock_now_ns();
@@ -274,7 +274,7 @@ static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
     return run;
 }
 
-/* Inside gbx_drive_step(). Code of `compute` finds the function of scripts, too. */
+/* Called in gbx_drive_step(). Code of `compute` finds the function, too: refuse it. */
 static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
     static const char refused[] =
@@ -421,6 +421,6 @@ void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE])
 
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len)
 {
-    /* The answer may come too late for anybody; that is not an error. */
+    /* The run may have ended meanwhile; that is not an error. */
     (void)!gbx_answer(box->engine, request, json, len, NULL);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalog - which servers and tools there are, what a wrong name may have meant, and how
- * the tools become known. Server names come from the configuration, tool names from what
- * servers have listed.
+ * catalog - looks up servers and tools, finds what a wrong name may mean, and lists
+ * tools. Server names come from the configuration, tool names from the servers' lists.
  */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -216,8 +215,8 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *s
 }
 
 /* The tool of a server that a word names in other hosts' style: tool, server__tool or
- * mcp__server__tool; NULL: none. While its tools are unknown, only a word with the
- * server's name does. prefix: the server's name in such words. */
+ * mcp__server__tool; NULL: none. While the server's tools are unknown, only a word with
+ * its name counts. prefix: the server's name in such words. */
 static const char *named_tool(const gbx_mcp_code *code,
                               const gbx_mcp_upstream_config *server, const char *prefix,
                               const char *word)
@@ -231,7 +230,7 @@ static const char *named_tool(const gbx_mcp_code *code,
     return NULL;
 }
 
-/* A server's name as an identifier after a dot. */
+/* A server's name as it is written after a dot: '_' for other characters. */
 static char *as_word(const char *name)
 {
     char *word = strdup(name);
@@ -281,11 +280,11 @@ void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
         (void)gbx_buf_puts(to, ", or in the code of 'execute'");
 }
 
-/* ---- learning which tools there are ---------------------------------------------- */
+/* ---- lists of tools -------------------------------------------------------------- */
 
 /* Servers start when a request for tools needs them. A server that does not come up
- * delays the answer for a limited time. A server whose last start failed does not delay
- * it at all; it is started again for later requests. */
+ * delays the answer for a limited time. In a list of all servers, one whose last start
+ * failed does not delay it; it is started again for later requests. */
 struct gbx_tool_listing {
     gbx_mcp_code *code;
     gbx_mcp_request *request; /* ends the wait when it is cancelled; or NULL */
@@ -312,7 +311,7 @@ static void detach(struct gbx_tool_listing *l)
         TAILQ_REMOVE(&l->code->listed, l, in_listed);
 }
 
-/* Report once; freed when the last server has answered. */
+/* Report once. The listing is freed when the last server has answered. */
 static void tell(struct gbx_tool_listing *l, const gbx_upstream_reply *failure)
 {
     if (!l->is_told) {
@@ -333,8 +332,8 @@ static void on_turn(void *user)
         gbx_mcp_timer_set(&code->turn, 0);
 }
 
-/* What is made of a list takes time in proportion to the tools, and code may ask thousands
- * of times at once: give each its own turn of the loop. */
+/* Using a list takes time in proportion to its tools, and code may request thousands at
+ * once: give each its own turn of the loop. */
 static void line_up(struct gbx_tool_listing *l)
 {
     l->is_listed = true;
@@ -369,8 +368,8 @@ static void on_cancel(void *user)
     tell(user, NULL);
 }
 
-/* Known tools suffice, even if outdated; they are asked for again. starts: the server
- * must run, too. A failed server was waited for once already. */
+/* Known tools suffice. Outdated ones are requested again, but suffice if that fails.
+ * starts: the server must run, too. Do not wait twice for a server that fails. */
 static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
                 const gbx_mcp_upstream_config *server, bool starts)
 {

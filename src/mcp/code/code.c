@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* servers.js, called with their names, and what it makes lists of tools with */
+/* servers.js, and the scripts whose functions it uses */
 extern const char gbx_script_servers[], gbx_script_discover[],
     gbx_script_declarations[], gbx_script_digits[];
 
@@ -91,11 +91,11 @@ static void raise_limits(const gbx_limits *by, gbx_limits *limits)
 /* Enough for all hot code of the engine; the workers of one engine share them. */
 #define HUGE_PAGES 16
 
-/* Limits of a run. We enforce those of calls; they are far higher. */
+/* Limits of a run. We enforce those of tool calls; the engine's are far higher. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
     *limits = (gbx_limits)GBX_LIMITS_INIT;
-    limits->timeout_ms = TIMEOUT_MAX; /* of each run: script_run.c */
+    limits->timeout_ms = TIMEOUT_MAX; /* script_run.c has that of the run */
     limits->cpu_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
     limits->memory_bytes = s->memory_bytes;
     limits->output_bytes = at_most(s->output_bytes, OUTPUT_MAX);
@@ -107,10 +107,10 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
     limits->host_in_bytes = GBX_MIB(1024);
 }
 
-/* servers.js calls a host function like any other. A policy that does not list it would
- * leave code without servers. The policy would also lack the secrets of the
- * configuration, which are filled in only after the rules have decided. So add it to
- * the command's own policy, which no engine has yet. */
+/* Allow the host function of servers.js in the command's policy, which no engine has
+ * yet. Otherwise code would have no servers. References to secrets pass unchanged: the
+ * policy lacks the secrets of the configuration, which are filled in only after the
+ * rules have decided. */
 static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
 {
     if (options->policy == NULL)
@@ -155,7 +155,7 @@ static void on_eager(void *user, const gbx_upstream_reply *failure)
     gbx_code_declare(code);
 }
 
-/* The description lists their tools, so the first list waits for them. */
+/* The description of `execute` has their tools, so the first tools/list waits. */
 static void await_eager(gbx_mcp_code *code)
 {
     size_t eager = 0;
@@ -231,7 +231,7 @@ void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
 {
     const gbx_mcp_upstream_config *c = gbx_mcp_config_server(code->config, server);
 
-    /* The descriptions contain nothing of other servers. */
+    /* The descriptions have no tools of other servers. */
     if (c != NULL && c->eager)
         gbx_code_declare(code);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_mode - declarations that the files of code mode share. Only they and tests
- * include it. script_run.c drives a run of code; it uses the files below it, which call
- * it back by may_end.
+ * code_mode - the internal declarations of code mode. Only its files and tests include
+ * it. script_run.c drives a run of code; the files that it uses call back through
+ * may_end.
  */
 #ifndef GBX_MCP_CODE_CODE_MODE_H
 #define GBX_MCP_CODE_CODE_MODE_H
@@ -33,14 +33,14 @@
 typedef struct gbx_blocks_room {
     size_t max;           /* bytes of all blocks, except the data of images and files */
     gbx_artifacts *store; /* keeps a text that is longer */
-    const char *name;     /* of what is kept there */
+    const char *name;     /* of the artifact */
     const char *version;  /* protocol version that the client speaks */
     int64_t now_ns;
 } gbx_blocks_room;
 
-/* Append a block for each block of content. If they do not fit, join all
- * texts into one whose middle is left out, put it before the other blocks, and append
- * what was left out to `left_out`, as lines of text. */
+/* Append a block for each block of content. If they do not fit, join all texts into one
+ * whose middle is left out, and put it before the other blocks; append lines that say
+ * what was left out to `left_out`. */
 void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
                       gbx_buf *left_out);
 
@@ -50,8 +50,8 @@ void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
 
 /* ---- script_reply.c ------------------------------------------------------ */
 
-/* What a model reads of a run: text, and the same as structured content. Every cut is
- * reported first, exactly, and the whole is kept as an artifact. */
+/* The reply to a model about a run: text, and the same as structured content. Each cut
+ * is reported first, with exact sizes, and the whole is kept as an artifact. */
 
 typedef struct gbx_script_reply_log {
     const char *level;
@@ -69,7 +69,7 @@ typedef enum gbx_code_call_outcome {
 } gbx_code_call_outcome;
 
 typedef struct gbx_script_reply_error {
-    const char *code; /* NULL: there is none */
+    const char *code; /* NULL: no error */
     const char *name; /* "TypeError", or "" */
     const char *message;
     uint32_t line;
@@ -78,7 +78,7 @@ typedef struct gbx_script_reply_error {
     const char *hint;  /* or "" */
 } gbx_script_reply_error;
 
-/* An artifact that the code kept; a list. */
+/* One artifact that the code kept. */
 typedef struct gbx_script_reply_artifact {
     char uri[GBX_ARTIFACT_URI_SIZE];
     char name[64];
@@ -86,7 +86,7 @@ typedef struct gbx_script_reply_artifact {
     size_t bytes;
 } gbx_script_reply_artifact;
 
-/* How many are named; the rest is counted. */
+/* Maximum number of artifacts listed in a reply; others are only counted. */
 #define GBX_REPLY_ARTIFACTS_MAX 64
 
 typedef struct gbx_script_reply {
@@ -95,14 +95,14 @@ typedef struct gbx_script_reply {
     const gbx_script_reply_log *logs;
     size_t log_count;
     bool logs_cut;                     /* the run's limit cut them */
-    const struct gbx_code_call *calls; /* a list */
+    const struct gbx_code_call *calls; /* a linked list */
     size_t call_count;
     const gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
     bool has_no_links;     /* name artifacts only in text and structure */
     const gbx_buf *images; /* further blocks of content; or NULL */
     gbx_script_reply_error error;
-    const char *left_out; /* what a script without a value may have meant; or "" */
+    const char *left_out; /* the engine's hint on a script without an error; or "" */
     const char *note;     /* further lines, e.g. of calls that had not ended; or "" */
     double wall_ms;
     double cpu_ms;
@@ -137,7 +137,7 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
                           gbx_script_reply_texts *ret);
 void gbx_script_reply_cleanup(gbx_script_reply_texts *texts);
 
-/* Of a call that has ended. */
+/* The outcome of a call that has ended. */
 gbx_code_call_outcome gbx_code_call_outcome_of(const struct gbx_code_call *call);
 
 /* Append "up.write (line 3)". */
@@ -152,7 +152,7 @@ void gbx_reply_put_call(const struct gbx_code_call *call, gbx_buf *to);
  * Results come from upstream servers: hostile, and only known to be JSON.
  */
 
-/* The members of a result, found in one pass; missing ones are not values. */
+/* The members of a result, found in one pass; missing ones have no value. */
 typedef struct gbx_value_parts {
     gbx_view structured;
     gbx_view content;
@@ -176,8 +176,8 @@ typedef struct gbx_value_keeper {
 bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *keeper,
                          gbx_buf *to, gbx_buf *message);
 
-/* Does the result have more than its structured content, which is all that code gets:
- * other blocks, or a text that neither repeats that content nor is part of it? */
+/* True if the result has more than its structured content, which is all that code gets:
+ * other blocks, or a text that neither repeats that content nor is part of it. */
 bool gbx_value_has_more(const gbx_value_parts *parts);
 
 /* Describe the form of a value in a few words of printable text: "string", "{ content:
@@ -187,8 +187,8 @@ void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE]);
 
 /* ---- code.c -------------------------------------------------------------- */
 
-#define GBX_CODE_PROGRESS_MAX 2000 /* of one message */
-#define GBX_CODE_TOLD_MAX     5000 /* messages of one script; as in servers.js */
+#define GBX_CODE_PROGRESS_MAX 2000 /* bytes of one progress message */
+#define GBX_CODE_TOLD_MAX     5000 /* progress messages of a script; as in servers.js */
 #define GBX_CODE_SERVER_SIZE  72   /* for the name of a server */
 
 struct gbx_code_run;
@@ -209,15 +209,14 @@ struct gbx_mcp_code {
     gbx_code_data data; /* count 0: scripts have no datasets */
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
-    TAILQ_HEAD(, gbx_tool_listing) listed; /* of them: to be told, one a turn */
+    TAILQ_HEAD(, gbx_tool_listing) listed; /* to be reported, one per turn */
     gbx_mcp_timer turn;
     LIST_HEAD(, gbx_code_call) calls; /* of the tool `call` */
     LIST_HEAD(, gbx_discovery_run) discoveries;
-    char
-        *declared; /* tools of the servers that start with us, as TypeScript; or NULL */
-    bool is_held;  /* the first list waits for that alone */
-    bool is_declaring;     /* the box is asked for it */
-    bool is_declared_late; /* and must be asked again: more tools are known */
+    char *declared;        /* tools of the eager servers, as TypeScript; or NULL */
+    bool is_held;          /* the first tools/list waits for `declared` alone */
+    bool is_declaring;     /* a script that makes `declared` runs */
+    bool is_declared_late; /* and must run again: more tools are known */
     char id[9];            /* names this object in the gate's log */
     uint64_t run_count;    /* so far */
     bool file_changed;     /* the configuration; reported on standard error */
@@ -228,17 +227,18 @@ struct gbx_mcp_code {
 #define GBX_CODE_PRELOAD_NAME "servers.js"
 #define GBX_CODE_HOST_NAME    "codemode"
 
-/* Append the source of servers.js as a preload, for those servers. sleep_ms: the longest sleep. */
+/* Append the source of servers.js as a preload for those servers. sleep_ms: the longest
+ * sleep. */
 bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
                       uint32_t sleep_ms);
 
 /* ---- catalog.c ----------------------------------------------------------- */
 
-/* Names of servers and tools, and how tools become known. A server is looked up once, by
+/* Look up servers and tools by name, and list tools. A server is looked up once, by
  * gbx_code_find_server(). */
 
-/* May code and models see this server? Not if it is switched off. A server that is off
- * because a variable is not set stays listed, so that callers learn which one is
+/* True if code and models may see this server: not if it is disabled. A server that is
+ * off because a variable is not set stays listed, so that callers learn which one is
  * missing. */
 bool gbx_code_is_listed(const gbx_mcp_upstream_config *server);
 /* NULL if the server does not exist or cannot start: message then has the nearest name
@@ -260,12 +260,11 @@ char *gbx_code_other_name(const gbx_mcp_code *code,
 void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                       const char *tool, gbx_buf *message);
 
-/* Append calls of the tool that a word names in other hosts' style: tool, server__tool
- * or mcp__server__tool. Nothing if no server has it. */
+/* Append how code calls a tool that a model named in another host's style: tool,
+ * server__tool or mcp__server__tool. Nothing if no server has it. */
 void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to);
 
-/* The same for a model that called it as one of our own tools. user is the
- * gbx_mcp_code. */
+/* The same for a model that called it as our own tool. user is the gbx_mcp_code. */
 void gbx_code_advise_call(void *user, const char *word, gbx_buf *to);
 
 /* failure: why the one requested server did not list its tools, or NULL. Borrowed and
@@ -274,7 +273,7 @@ typedef void (*gbx_listed_fn)(void *user, const gbx_upstream_reply *failure);
 
 /* Call done once, never from inside, when the tools of the server are known, after a
  * while, or when the request (NULL: none) is cancelled. server NULL: all servers except
- * those whose last start failed. starts: start the server even if its tools are known. */
+ * those whose last start failed. starts: start it even if its tools are known. */
 void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                          bool starts, gbx_mcp_request *request, gbx_listed_fn done,
                          void (*drop)(void *user), void *user);
@@ -291,8 +290,8 @@ typedef struct gbx_code_query {
     char detail[16]; /* "names", "summary", "types", or "" */
 } gbx_code_query;
 
-/* Read a query from code or a model. False: message says what is wrong, and *ret_code has
- * the kind of error. */
+/* Read a query from code or a model. False: message says what is wrong, and *ret_code
+ * is the error code. */
 bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view server,
                          gbx_view settings, gbx_code_query *ret, gbx_buf *message,
                          const char **ret_code);
@@ -304,17 +303,17 @@ void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view too
 void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
                            gbx_buf *to);
 
-/* What discover.js and declarations.js evaluate to, in a script. */
+/* The object of discover.js, as a script reaches it. */
 #define GBX_DISCOVER_JS "globalThis[Symbol.for('glovebox.discover')]"
 
-/* text: of the script's value, or, if not is_text, why it has none; NULL: code mode
- * ends. */
+/* text: the script's value as text, or, if not is_text, why it has none; NULL: code
+ * mode ends. */
 typedef void (*gbx_discovered_fn)(void *user, gbx_buf *text, bool is_text);
-/* Let the box run a script of ours over input, JSON, which is taken over. done is called once, never from
- * inside. */
+/* Run a script of ours in the box with input (JSON), which is taken over. done is
+ * called once, never from inside. */
 void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, gbx_buf *input,
                            gbx_discovered_fn done, void *user);
-/* Code mode ends: nothing is answered any more. */
+/* Code mode ends: call each done with NULL. */
 void gbx_code_discover_end(gbx_mcp_code *code);
 
 /* ---- the tools ----------------------------------------------------------- */
@@ -326,19 +325,19 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
 
 /* Register the four tools, and announce those that changed (tools.c). */
 bool gbx_code_register(gbx_mcp_code *code);
-/* The same once the tools of servers that start with us are declared anew. */
+/* Declare the tools of the eager servers again, then do the same. */
 void gbx_code_declare(gbx_mcp_code *code);
 
 /* ---- tool_text.c --------------------------------------------------------- */
 
 /* The arguments of our tools, and replies that are text alone. */
 
-/* As gbx_code_check_names(); true: there was an unknown member, and the request has ended. */
+/* True: gbx_code_check_names() found an unknown member, and the request has ended. */
 bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
                            gbx_view arguments, const char *const *names);
 /* A string of 1 to size - 1 bytes without NUL. */
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
-/* Is it longer than any tool name? Then answer with that text. */
+/* True if it is longer than any tool name: then answer with that text. */
 #define GBX_CODE_LONG_NAME "the name of a tool has at most 256 bytes"
 _Static_assert(GBX_TOOL_NAME_MAX == 256, "GBX_CODE_LONG_NAME says so");
 bool gbx_code_is_long_name(gbx_view view);
@@ -367,12 +366,12 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 #define GBX_RUN_IMAGES_MAX  GBX_MIB(8)
 #define GBX_RUN_REMARKS_MAX 16
 
-/* servers.js says this beyond the limit of requests to the host. */
+/* The error message of servers.js beyond the limit of requests to the host. */
 #define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
 
 /* ---- tool_call.c --------------------------------------------------------- */
 
-/* The code of a call that was given up before it was sent to its server. */
+/* The error code of a call that was cancelled before it was sent to its server. */
 #define GBX_CODE_CALL_NOT_SENT "NOT_SENT"
 
 typedef struct gbx_code_call {
@@ -381,9 +380,9 @@ typedef struct gbx_code_call {
     int64_t made_ns;
     LIST_ENTRY(gbx_code_call) in_code; /* of the tool `call` */
 
-    /* Of a call that code makes; it is kept until its run has reported it. */
+    /* For a call made by code, which is kept until its run has reported it. */
     struct gbx_code_run *run;   /* NULL: the tool `call` */
-    gbx_request asked;          /* by the worker */
+    gbx_request asked;          /* the worker's request */
     struct gbx_code_call *next; /* of the run, in the order of the calls */
     bool raw;
     bool was_open; /* when the code had ended: its result is reported, not answered */
@@ -395,13 +394,13 @@ typedef struct gbx_code_call {
     char gave[GBX_VALUE_SKETCH_SIZE]; /* or "" */
 } gbx_code_call;
 
-/* What its author, code or a model, gave: two strings and an object. NULL: message has
- * the reason, and *ret_code its code. */
+/* Make a call from the arguments of code or a model: two strings and an object. NULL:
+ * message has the reason, and *ret_code its code. */
 gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
                                  gbx_view server, gbx_view tool, gbx_view args,
                                  gbx_buf *message, const char **ret_code);
 
-/* Code mode ends: leave it to the gate. */
+/* Code mode ends: the gate frees the call when it has ended. */
 void gbx_code_call_abandon(gbx_code_call *call);
 
 /* Answer a request of the worker with an error; message is text. */
@@ -479,15 +478,15 @@ static inline void gbx_code_run_release(gbx_code_run *run)
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms);
 
-/* Code mode and the loop end: nothing is answered. What the gate still holds is freed
- * when it lets go. */
+/* Free a run after the loop has ended, without an answer. Calls that the gate still
+ * holds are freed when the gate releases them. */
 void gbx_code_run_abandon(gbx_code_run *run);
 
 /* ---- run_output.c -------------------------------------------------------- */
 
 /* All that leaves a run is redacted. */
 
-/* Pass on a log line, as it is printed; user is the run. */
+/* Pass on a log line when it is printed; user is the run. */
 void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t len);
 
 /* Add our own line to the code's log, as a warning, up to GBX_RUN_REMARKS_MAX. */
@@ -528,9 +527,9 @@ void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
 
 /* ---- hints.c ------------------------------------------------------------- */
 
-/* The hint with the names that only the host knows: of servers, and of the tool that an
- * unknown name means. To be freed; NULL: there are none. message: the engine's, of the error
- * that ended a run. */
+/* A hint with names that only the host knows: of servers, or of the tool that an
+ * unknown name means. To be freed; NULL: no such hint. message: the engine's, of the
+ * error that ended a run. */
 char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
                           const char *hint);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content_blocks - keep the members of a block that every client knows. Other members
- * and invalid ones are left out; a block that lacks a required member is invalid.
+ * content_blocks - rewrites blocks with the members that every client knows. Other and
+ * invalid members are left out; a block that lacks a required member is invalid.
  */
 #include "mcp/code/code_mode.h"
 
@@ -43,7 +43,7 @@ typedef struct member {
 
 #define MEMBERS_MAX 6
 
-/* A list ends in NOTHING. */
+/* The types of blocks; a list of members ends in NOTHING. */
 static const struct {
     const char *name;
     const char *since; /* the first protocol version that has it */
@@ -93,7 +93,7 @@ typedef struct writer {
 
 /* ---- members --------------------------------------------------------------------- */
 
-/* In the form that every client reads, however the server wrote it. */
+/* Append base64 in the standard form, which every client reads. */
 static bool put_base64(gbx_view view, writer *w)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = CONTENT_MAX};
@@ -163,8 +163,8 @@ static bool is_zone(const char *text)
            strncmp(text + 1, "24", 2) < 0 && text[4] < '6';
 }
 
-/* An existing time of day with its zone: strict clients refuse the whole answer for any
- * other. */
+/* True if it is an existing time with its zone: strict clients refuse the whole answer
+ * for any other. */
 static bool is_moment(gbx_view view)
 {
     struct tm said = {0};
@@ -220,7 +220,7 @@ static bool is_fit(gbx_view value, member_kind kind)
     }
 }
 
-/* Of duplicate members the first counts; only that one is written. */
+/* Only the first of duplicate members is used. */
 static bool put_members(gbx_view object, const member *members, writer *w)
 {
     const char *names[MEMBERS_MAX] = {NULL};
@@ -309,9 +309,9 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 
 /* ---- too much -------------------------------------------------------------------- */
 
-/* Join texts, and what is shown as text, with newlines. Append images and files to
- * `files` while their other members fit. Returns how many did not; *ret_used: the bytes
- * of those that did. */
+/* Join texts, and blocks shown as text, with newlines. Append images and files to
+ * `files` while their members besides the data fit. Returns how many did not fit;
+ * *ret_used: the bytes of those that did, without data. */
 static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts,
                    gbx_buf *files, size_t *ret_used)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * declarations - tools of upstream servers as TypeScript: the type of a JSON Schema is that
- * of each of its keywords, joined by &.
+ * declarations - writes tools of upstream servers as TypeScript. The type of a JSON Schema is
+ * the types of its keywords, joined by &.
  *
- * Servers wrote the names, descriptions and schemas: nothing in them can end its literal or
+ * Names, descriptions and schemas come from servers: nothing in them can end its literal or
  * comment, or disguise it. Work is bounded by the schemas and characters visited, recursion
  * by levels and by nested objects and arrays. What exceeds a bound becomes `unknown`, with
  * a note where to find the schema.
@@ -17,7 +17,7 @@
   const OPEN_MAX = 24;
   const NODES_MAX = 400;
   const LEVELS_MAX = 40;
-  const SEEN_MAX = 4000000; // characters of names and required lists visited
+  const SEEN_MAX = 4000000; // characters of names, and entries of required and enum, visited
   const MEMBERS_MAX = 64;
   const REST_MAX = 200; // characters of the type of other members, to show
   const COMPOSED_MAX = 4; // of nested schemas
@@ -113,7 +113,7 @@
   const CHOICE = 2; // a union: needs parentheses where it is joined by &
   const ONE = 3;
 
-  /* Types joined by & or |. A duplicate is left out, and a part of & that says nothing. */
+  /* Types joined by & or |. Duplicates are left out, and so is `unknown` in &. */
   class Join {
     parts = [];
     isOpen = false;
@@ -129,7 +129,7 @@
       if (!this.parts.some(([other]) => other === text)) this.parts.push([text, kind]);
     }
 
-    /* If no type is left, or none says anything, the result is `unknown`. */
+    /* If no type is left, or all are `unknown`, the result is `unknown`. */
     end() {
       const { parts } = this;
       if (parts.every(([, kind]) => kind === NOTHING)) return ['unknown', NOTHING];
@@ -361,7 +361,7 @@
       }
     }
 
-    /* What the schema says of its kind. */
+    /* The type by the schema's own keywords, without the schemas that it is composed of. */
     #plain(schema) {
       const has = (keyword) => own(schema, keyword) !== undefined;
       const type = own(schema, 'type');
@@ -376,7 +376,7 @@
       return has('items') || has('prefixItems') ? this.#container(schema, true) : ['unknown', NOTHING];
     }
 
-    /* Does it say more than its kind? Otherwise the schemas that it is composed of say it. */
+    /* True if it says more than its kind. Otherwise the schemas that it is composed of do. */
     static #isMore(schema) {
       const others = own(schema, 'additionalProperties');
       return entries(own(schema, 'properties')).length > 0 ||

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digits - integers beyond 2^53 - 1, whose last digits a Number loses.
+ * digits - keeps all digits of integers beyond 2^53 - 1, whose last digits a Number loses.
  *
  * Code gets such integers as texts. A Number among arguments or in the result gets the
  * original digits back if only one known integer maps to it. A text becomes an integer
  * where the tool's schema wants one.
  *
- * Evaluates to a function of what declarations.js gives; its value is a function of (warn),
- * which makes
+ * Evaluates to a function of the object of declarations.js. It returns a function of (warn),
+ * which returns
  *   input(code, text)       the value of the input, JSON
- *   result(text)            the JSON of a result, with its digits; undefined: it has them
+ *   result(text)            the JSON of a result with all digits; undefined: it needs no change
  *   given(text, who, line)  the value of the JSON that a tool gave
  *   check(text)             throws if a call's JSON needs exact()
  *   exact(thrown, call)     after check() or stringify() has thrown: { why }, a refusal, or
- *                           { value, hasTexts }, arguments with all digits; undefined: it was
- *                           for another reason
+ *                           { value, hasTexts }, arguments with all digits; undefined: it has
+ *                           thrown for another reason
  *   fit(value, schema)      arguments whose texts are integers where the schema wants them
  */
 ({ follow }) => (warn) => {
@@ -37,10 +37,10 @@
 
   /* ---- what is known -------------------------------------------------------- */
 
-  /* By the Number that each would become: its digits; '' if as JavaScript writes it; null if
-   * several become that Number. */
+  /* Key: the Number that an integer becomes. Value: its digits; '' if they are as JavaScript
+   * writes them; null if several integers become that Number. */
   const known = new Map();
-  let isFull = false; // there were more: no lookup is certain
+  let isFull = false; // there were too many: no lookup is certain
 
   function know(number, digits) {
     if (number <= SAFE || isFull) return;
@@ -57,15 +57,15 @@
     if (digits.length >= DIGITS_MIN && digits.length <= DIGITS_MAX) know(Number(digits), digits);
   }
 
-  /* Not a part of a name, a fraction or another number. In JSON a letter before it may end
-   * an escape. */
+  /* Digits that are not part of a name, a fraction or another number. In JSON a letter before
+   * them may end an escape. */
   const INTEGERS = /(?:(?<![.\w])|(?<=\\[a-z]))\d{16,}(?!\d|[_a-mo-zA-Z]|\.\d)/g;
 
   function learn(text) {
     for (const [digits] of text.matchAll(INTEGERS)) knowDigits(digits);
   }
 
-  /* Are these the digits that JavaScript writes for that Number, the fewest? */
+  /* True if these are the digits that JavaScript writes for that Number, the fewest. */
   function isAsWritten(number, digits) {
     const fewest = `${number}`.replace(/e.*|\./g, '');
     return fewest.replace(/0+$/, '') === digits.replace(/0+$/, '');
@@ -78,11 +78,11 @@
     return `line ${lines.length}, column ${lines.at(-1).length + 1}`;
   }
 
-  /* A number, or what may have numbers in it that are none of the code's. */
+  /* A number, or a token that may contain digits that are not a number of the code. */
   const TOKENS = new RegExp([/"(?:\\.|[^"\\\n])*"/, /'(?:\\.|[^'\\\n])*'/, /`(?:\\[^]|[^`\\])*`/, /\/\/.*/,
     /\/\*[^]*?\*\//, /[A-Za-z_$][\w$]*/, /(\.?\d(?:\w|\.\d|(?<=[\d_.]e)[+-]\d)*)/].map(({ source }) => source).join('|'), 'gi');
 
-  /* A Number with an exponent or a fraction counts as meant exactly so. */
+  /* A Number with an exponent or a fraction is taken to be exact. */
   function learnLiterals(code) {
     let remarks = 0;
     for (const { 1: text, index: at } of code.matchAll(TOKENS)) {
@@ -115,8 +115,8 @@
     return place;
   }
 
-  /* Parse JSON. change(value, source) is called for each number and text; what it gives
-   * takes its place. keys: the way to the first one that find() is called for within. */
+  /* Parse JSON. change(value, source, find) is called for each number and text, which its
+   * result replaces. found and keys: the source of the first one that calls find(), its path. */
   function rewrite(text, change) {
     const keys = [];
     let holder, found;
@@ -133,11 +133,11 @@
         holder = this;
       });
     });
-    keys.shift(); // the whole is in an object of its own
+    keys.shift(); // the holder of the whole value
     return { value, keys, found };
   }
 
-  /* found: words about the integers that have become texts, or undefined. */
+  /* found: describes the integers that have become texts; or undefined. */
   function read(text, name) {
     let count = 0;
     learn(text);
@@ -173,8 +173,8 @@
   /* BigInts are written as 123.0, which stringify() writes for no Number. */
   const isBigInt = (source) => source.endsWith('.0');
 
-  /* The digits of a Number beyond the safe ones; null: unknown. Code can spell a number by
-   * rawJSON(). */
+  /* The digits of a Number beyond the safe ones; '': as JavaScript writes it; null: unknown.
+   * A source that differs from the Number is from rawJSON() in the code. */
   function digitsOf(number, source) {
     if (isBigInt(source)) return source.slice(0, -2);
     if (source !== `${number}`) return source;
@@ -199,7 +199,7 @@
 
   /* ---- arguments ------------------------------------------------------------ */
 
-  const ARGS = 3; // where they are in a call
+  const ARGS = 3; // their index in a call
 
   class Far {
     #text;

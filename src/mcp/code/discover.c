@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discover - list the callable tools in as few words as requested, to a model (the tool
- * `discover`) or to code; and start a server and list its tools (the tool `provision`).
+ * discover - lists tools with as much detail as requested, for a model (the tool
+ * `discover`) or for code, and starts a server for the tool `provision`.
  */
 #include "mcp/code/code_mode.h"
 
@@ -15,7 +15,7 @@
 #define REPLY_MAX GBX_MIB(8)
 #define TOO_LONG  "the list is longer than 8 MiB: ask for one server, or with a query"
 
-/* A listing is bounded by what it computes. A busy machine may take far longer for it. */
+/* The CPU time bounds the work of a script of ours; a busy machine may take longer. */
 #define SCRIPT_CPU_MS 20000
 #define SCRIPT_MS     200000
 
@@ -71,7 +71,7 @@ static bool is_of(const gbx_mcp_code *code, const gbx_code_query *q, size_t serv
     return q->server == NULL || q->server == &code->config->servers[server];
 }
 
-/* Could the server not be asked? */
+/* True if the server's tools are part of the query but unknown. */
 static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t server)
 {
     return is_of(code, q, server) &&
@@ -83,7 +83,7 @@ static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t 
 
 /* ---- for code -------------------------------------------------------------------- */
 
-/* The tools that may match, as discover.js wants them. */
+/* Append the tools that may match, as discover.js expects them. */
 static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
     const char *separator = "";
@@ -142,9 +142,9 @@ void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query
     (void)gbx_buf_puts(to, "}");
 }
 
-/* ---- what discover.js makes of it ------------------------------------------------ */
+/* ---- scripts of ours ------------------------------------------------------------ */
 
-/* A run of it; nobody's code runs with it. */
+/* A run of a script of ours alone, without code of a client. */
 struct gbx_discovery_run {
     gbx_buf input;
     gbx_discovered_fn done;
@@ -212,7 +212,7 @@ void gbx_code_discover_end(gbx_mcp_code *code)
     }
 }
 
-/* ---- for a model ------------------------------------------------------------------ */
+/* ---- for a model ----------------------------------------------------------------- */
 
 static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
 {
@@ -220,7 +220,7 @@ static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
     gbx_code_put_fault(code, fault, to);
 }
 
-/* When it is tried again, and how the last attempt failed. */
+/* Append when the server is started again, and how the last start failed. */
 static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *info,
                           gbx_buf *to)
 {
@@ -254,12 +254,12 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
-/* A request that waits for the tools of a server, or of all. */
+/* A request that waits for the tools of one server or all servers. */
 struct discovery {
     gbx_mcp_code *code;
     gbx_mcp_request *request;
     gbx_code_query query;
-    gbx_buf absent; /* of discover: lines about servers that are not there */
+    gbx_buf absent; /* for `discover`: lines about servers without known tools */
 };
 
 static struct discovery *new_discovery(gbx_mcp_code *code, gbx_mcp_request *request)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discover - finds tools of upstream servers, and lists them in as few words as requested,
- * for a model or for code.
+ * discover - finds tools of upstream servers, and lists them with as much detail as
+ * requested, for a model or for code.
  *
- * Evaluates to a function of what declarations.js gives; its value is
+ * Evaluates to a function of the object of declarations.js. It returns
  *   rank(docs, query)  the docs that fit, best first: standard BM25, a word in a name counts
- *                      as much as three elsewhere; without words, all of them as they are
+ *                      as much as three elsewhere; without words, all docs in their order
  *   find(query, docs)  the value of discover() for code
  *   text(query, docs)  the answer of the tool discover
- *   declare(docs)      as of declarations.js
+ *   declare(docs)      as in declarations.js
  * A doc is { server, tool, mark }: the tool as its server lists it, and what the rules will
  * do unless they simply allow a call. A query is { words, server, tool, detail }, each ''
  * if it was not given.
@@ -44,8 +44,8 @@
   });
 
   /*
-   * The words of a text without gaps, without regard to case. They end where a reader would
-   * split them: readTextFile, read_text_file and read-text-file give the same three. The
+   * The words of a text without spaces, in upper case. The text is split where a reader would
+   * split it: readTextFile, read_text_file and read-text-file give the same three. The
    * joined word follows them, since GitHub is also written github. Scripts without spaces
    * give overlapping pairs of letters; a single letter is a word.
    */
@@ -61,8 +61,8 @@
     });
   }
 
-  /* A script's first run is slow, and tools use the same words again and again: each text
-   * without a gap is read once. */
+  /* Each text without spaces is read once: tools repeat the same words, and the first run of
+   * a script is slow. */
   const known = new Map();
 
   function wordsOf(text) {
@@ -84,8 +84,8 @@
   const B = 0.75;
   const NEAR_WEIGHT = 0.1; // low, so that the word itself ranks first
 
-  /* Letters that a prefix needs: of a query word, and of a tool's word, of which there are
-   * many. */
+  /* Minimum length of a prefix: if it is a word of the query, and if it is one of a tool, of
+   * which there are many. */
   const BEGINNING_MIN = 3;
   const REMAINDER_MIN = 4;
 
@@ -158,7 +158,7 @@
 
   /* ---- what fits a query --------------------------------------------------- */
 
-  const FOUND_MAX = 20; // tools that code gets, or a model
+  const FOUND_MAX = 20; // tools that code or a model gets
   const TYPES_MAX = 8; // tools whose declarations a model gets
   const SUMMARY_MAX = 120;
   const SHOWN_MEMBERS_MAX = 12;
@@ -209,7 +209,7 @@
     const required = own(schema, 'required');
     const members = names.slice(0, SHOWN_MEMBERS_MAX).map((name) =>
       escaped(name) + (Array.isArray(required) && required.includes(name) ? '' : '?'));
-    /* Composed of other schemas, it has members that are not listed. */
+    /* A schema composed of others has members that are not listed. */
     const isComposed = ['$ref', 'allOf', 'oneOf', 'anyOf'].some((keyword) => own(schema, keyword) !== undefined);
     if (isComposed || names.length > SHOWN_MEMBERS_MAX) members.push('...');
     const call = isByCall(tool.name) ? `call("${nameOf(tool)}", ` : `${nameOf(tool)}(`;

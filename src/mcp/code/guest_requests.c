@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_requests - requests of sandboxed code to the host: an array that begins with
- * the operation.
+ * guest_requests - handles requests of sandboxed code to the host. A request is an
+ * array that begins with the operation.
  *
- * All of it is hostile: code can call the function itself, with any arguments. The line
- * comes from the code and is only bounded, not verified.
+ * Requests are hostile: code can call the host function itself, with any arguments. The
+ * line number comes from the code and is only bounded, not verified.
  */
 #include "mcp/code/code_mode.h"
 
@@ -38,7 +38,7 @@ static void refuse(const gbx_guest_request *a, const char *code, const char *mes
 
 /* ---- call ------------------------------------------------------------------------ */
 
-/* Use the run's name in the engine's log for the gate, too, until the run ends. */
+/* Let the gate's log use the run's name in the engine's log, until the run ends. */
 static void take_name(gbx_code_run *run)
 {
     char name[GBX_BOX_NAME_SIZE] = "";
@@ -148,7 +148,7 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
     free(q);
 }
 
-/* server: of tools(); else it is in the settings. */
+/* settings: an object with tool and detail, or missing. */
 static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
                 gbx_view settings)
 {
@@ -186,9 +186,9 @@ static void on_discover(const gbx_guest_request *a)
 
 /* ---- artifact -------------------------------------------------------------------- */
 
-/* A value that code keeps for readers of its answer. Long values are searched for secrets
- * on a thread, one at a time per run, since code could pass a thousand at once. Later
- * values wait for earlier ones. */
+/* A value to keep for readers of the reply. Long values are searched for secrets on a
+ * thread, one at a time per run, since code could pass a thousand at once. Later values
+ * wait for earlier ones. */
 typedef struct gbx_keeping {
     gbx_guest_request asked; /* without its arguments */
     char *name;
@@ -268,8 +268,8 @@ static gbx_keeping *take_artifact(const gbx_guest_request *a)
     return NULL;
 }
 
-/* text: redacted; at NULL: it could not be redacted. The value is kept even if the code
- * has ended and no longer waits for the answer. */
+/* text: the redacted value, or missing if that failed. The value is kept even if the
+ * code has ended and no longer waits for the answer. */
 static void keep(const gbx_keeping *k, gbx_view text)
 {
     gbx_code_run *run = k->asked.run;
@@ -293,7 +293,7 @@ static void keep(const gbx_keeping *k, gbx_view text)
 
 static void on_sifted(void *user, const gbx_gate_sifted *sifted);
 
-/* Keep values that take no time, up to the first that does. */
+/* Keep values in order, up to the first that must be redacted on a thread. */
 static void go_on(gbx_code_run *run)
 {
     gbx_keeping *k;
@@ -319,7 +319,7 @@ static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
     gbx_keeping *k = user;
     gbx_code_run *run = k->asked.run;
-    bool was_on_thread = k->sift != NULL; /* else go_on() ends k */
+    bool was_on_thread = k->sift != NULL; /* else go_on() frees k */
 
     k->sift = NULL;
     keep(k, sifted->done ? sifted->text : (gbx_view){NULL, 0});
@@ -354,9 +354,9 @@ void gbx_code_run_drop_keepings(gbx_code_run *run)
     }
 }
 
-/* ---- kept artifacts --------------------------------------------------------------- */
+/* ---- kept artifacts -------------------------------------------------------------- */
 
-/* NULL: it is refused. */
+/* NULL: it does not exist, and the request was refused. */
 static const gbx_artifact *find_artifact(const gbx_guest_request *a)
 {
     gbx_artifacts *store = a->run->code->artifacts;
@@ -401,8 +401,8 @@ static void on_read(const gbx_guest_request *a)
 #define IMAGES_MAX  8
 #define IMAGE_BYTES GBX_MIB(4)
 
-/* What images of each type begin with, "?" for any byte. Hosts hand images to their model;
- * many fail for good at one that is not of its type. */
+/* True if the data begins as its image type requires; "?" stands for any byte. Hosts
+ * pass images to their model, and many fail permanently on one of another type. */
 static bool is_image(const gbx_artifact *a)
 {
     static const struct {
@@ -494,7 +494,7 @@ static void on_progress(const gbx_guest_request *a)
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
-/* Accept only codes that the script uses; the rest of a reply does not depend on it. */
+/* Accept only codes that servers.js uses. They affect nothing but the error code. */
 static void on_fault(const gbx_guest_request *a)
 {
     static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",
@@ -508,7 +508,7 @@ static void on_fault(const gbx_guest_request *a)
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
-/* ---- which request it is --------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------- */
 
 void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hints - what a model should write instead. It can change its code but not settings: it
- * cannot start the command with another policy, and its script reaches only the servers
- * and the data. These texts point it there.
+ * hints - advice for a model on what to write instead. It can change its code but not
+ * the settings or the policy, and its script reaches only the servers and the data.
  */
 #include "mcp/code/code_mode.h"
 
@@ -17,7 +16,7 @@
 /* The globals that exist only in code mode. */
 #define OURS "servers glovebox discover artifact show progress ToolError"
 
-/* Does the text use one of the words (separated by single spaces) as a name? */
+/* True if the text uses one of the words (separated by single spaces) as a name. */
 static bool has_one_of(const char *words, const char *text, size_t len)
 {
     for (size_t i = 0; i < len;) {

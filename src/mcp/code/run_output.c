@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_output - what leaves a run, without secrets: log lines as they are printed, artifacts,
- * and at the end its value and log.
+ * run_output - redacts and passes on the output of a run: log lines when they are
+ * printed, artifacts, and at the end its value and log.
  */
 #include "mcp/code/code_mode.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define ARTIFACTS_MAX 1000
-#define TEXT_BYTES    GBX_KIB(64) /* redacted on the loop, not on a thread */
+#define TEXT_BYTES    GBX_KIB(64) /* of a tool's data that is redacted */
 
 /* ---- lines ----------------------------------------------------------------------- */
 
@@ -138,8 +138,8 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
     return true;
 }
 
-/* What will be read as text is redacted as text, since base64 would hide secrets.
- * Content too long for that is not read as text. */
+/* Data that will be read as text is redacted as text, since base64 would hide secrets.
+ * Data too long for that is kept as bytes, which are never read as text. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle)
 {
@@ -161,8 +161,8 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
 
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
 
-/* First the value, empty if missing, then each line of the log. What could not be
- * redacted is left out. */
+/* sifted: the value, empty if missing, then each line of the log. Texts that could not
+ * be redacted are left out. */
 static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
     gbx_code_run *run = user;

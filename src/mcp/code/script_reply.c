@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_reply - the text is for the model: the value first, the costs last. The
- * structured content has the same for programs.
+ * script_reply - writes the reply of a run: text for the model, with the value first
+ * and the costs last, and the same as structured content for programs.
  */
 #include "mcp/code/code_mode.h"
 
@@ -40,10 +40,10 @@ void gbx_reply_put_call(const gbx_code_call *call, gbx_buf *to)
 
 /* ---- the structured content ------------------------------------------------- */
 
-/* Members are always present, so that programs need not test for them. A value shown whole
- * is exact; everything else is for people, with invisible characters escaped. */
+/* Members are always present, so that programs need not test for them. A value shown
+ * whole is exact; all else is for people, with invisible characters escaped. */
 
-/* More calls than anybody reads; the rest is only counted. */
+/* Maximum number of listed calls; others are only counted. */
 #define CALLS_MAX 100
 #define PREVIEW   120
 
@@ -140,7 +140,7 @@ static void put_calls(const gbx_script_reply *r, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* head: how a cut text begins, or NULL. */
+/* head: the beginning of a cut text, or NULL. */
 static void put_artifact(gbx_buf *to, const gbx_script_reply_artifact *a,
                          const char *head, size_t head_len)
 {
@@ -278,7 +278,7 @@ static void logs_text(const gbx_script_reply *r, gbx_buf *to)
     }
 }
 
-/* Indent its further lines, so that they cannot pass for ours. */
+/* Indent the lines after the first, so that they do not look like ours. */
 static void write_message(const char *message, gbx_buf *to)
 {
     size_t len = strcspn(message, "\n");
@@ -312,7 +312,7 @@ static void write_error(const gbx_script_reply *r, gbx_buf *to)
         (void)gbx_buf_printf(to, "hint: %s\n", e->hint);
 }
 
-/* Is its result useful after the other? Results of one tool are mostly alike. */
+/* True if its result is worth showing after the other: those of one tool are alike. */
 static bool is_telling(const gbx_code_call *call, const gbx_code_call *before)
 {
     return call->gave[0] != 0 &&
@@ -320,8 +320,8 @@ static bool is_telling(const gbx_code_call *call, const gbx_code_call *before)
             strcmp(call->base.tool, before->base.tool) != 0);
 }
 
-/* The effects of a failed run. If the failure is the code's own, which may have misread
- * a value, also what that call returned. */
+/* List the calls that a failed run has made. If the code itself failed, it may have
+ * misread a value, so also show the form of the results. */
 static void write_effects(const gbx_script_reply *r, gbx_buf *to)
 {
     bool is_own = strcmp(r->error.code, "RUNTIME") == 0;
@@ -342,8 +342,8 @@ static void write_effects(const gbx_script_reply *r, gbx_buf *to)
         (void)gbx_buf_puts(to, named == TOOLS_MAX ? ", ...\n" : "\n");
 }
 
-/* A missing member looks like a missing value; what the last call returned explains
- * it. */
+/* The code may have read a member that the last result does not have: show the form of
+ * that result. */
 static void write_last_call(const gbx_script_reply *r, gbx_buf *to)
 {
     const gbx_code_call *last = NULL;
@@ -405,7 +405,7 @@ static void write_cost(const gbx_script_reply *r, gbx_buf *to)
                          r->calls_left, r->ms_left / 1e3);
 }
 
-/* The parts that are shown, and their cuts. */
+/* The shown parts, and their cuts. */
 struct parts {
     gbx_buf value;
     gbx_buf logs;
@@ -477,7 +477,7 @@ static void cut_error(gbx_script_reply *shown, struct parts *p, size_t cap,
     write_error(shown, &p->error);
     if (p->error.len <= most)
         return;
-    /* Its indented lines are longer here. */
+    /* Here the message is longer, since its lines are indented. */
     most = p->error.len - most < len ? len - (p->error.len - most) : 0;
     p->cuts.message = gbx_excerpt_text(message, len, most > cap / 16 ? most : cap / 16,
                                        store, "error", "text/plain", now_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_result - from the engine's result to the reply. All output is redacted: the
+ * script_result - makes the reply from the engine's result. All output is redacted: the
  * value and the log (run_output.c), and here the error.
  */
 #include "base/cleanup.h"
@@ -38,8 +38,8 @@ static void cleanup(struct material *m)
 
 /* ---- parts ----------------------------------------------------------------------- */
 
-/* For "ToolError: a rule says no", find the call that failed so, if any. message: as
- * thrown, unescaped. */
+/* The error code of a ToolError, from the call or fault with the same message; NULL: no
+ * such call. message: as thrown, unescaped. */
 static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
     const char *found = NULL;
@@ -51,7 +51,7 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
         if (run->faults[i].message != NULL &&
             strcmp(run->faults[i].message, message) == 0)
             found = run->faults[i].code;
-    /* Reporting that fault was itself beyond the limit. */
+    /* The report of that fault was itself beyond the limit. */
     if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
         found = "CALL_LIMIT";
     return found;
@@ -104,7 +104,7 @@ static bool is_aggregate(const char *error)
            (*more == 0 || strncmp(more, ": errors: ", 10) == 0);
 }
 
-/* The reasons come from the failed calls; without one, from the engine. */
+/* The reasons come from the failed calls, or without such calls from the engine. */
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
                               gbx_location *at)
 {
@@ -186,8 +186,8 @@ static const gbx_code_call *find_open(const gbx_code_run *run)
 }
 
 /*
- * A promise also causes "missing value" and "not a list" errors, and the usual hint
- * then does not help. NULL: no call seems to lack an await.
+ * A promise used as a value also causes "missing value" and "not a list" errors, for
+ * which the usual hint does not help. NULL: no call seems to lack an await.
  */
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
                         const char *otherwise)
@@ -208,7 +208,7 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     return gbx_buf_take_string(&text, NULL);
 }
 
-/* First of all hints: the others might describe only the promise. */
+/* This hint replaces the others, which might describe only the promise. */
 static void take_await_hint(const gbx_code_run *run, struct material *m,
                             gbx_script_reply_error *ret)
 {
@@ -221,8 +221,8 @@ static void take_await_hint(const gbx_code_run *run, struct material *m,
     ret->hint = hint;
 }
 
-/* The engine only knows that it was told to stop. A run that never got a worker took no
- * time. */
+/* Report a timeout, which the engine sees only as an abort. A run that never got a
+ * worker took no time. */
 static void say_late(const gbx_code_run *run, gbx_script_reply_error *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
@@ -240,7 +240,7 @@ static void say_late(const gbx_code_run *run, gbx_script_reply_error *ret)
     }
     ret->code = "TIMEOUT";
     ret->message = "ran past the time limit";
-    /* A busy loop may have had little time on a busy processor. */
+    /* An endless loop may have had little CPU time on a busy machine. */
     is_spinning = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0;
     can_be_longer = run->timeout_ms < run->code->settings->timeout_ms;
     if (is_spinning)
@@ -286,7 +286,7 @@ static void take_error(gbx_code_run *run, struct material *m,
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code, at.line, m);
     take_await_hint(run, m, ret);
-    /* The engine's limit applies only when the time could not be watched. */
+    /* The engine's limits, of CPU time and TIMEOUT_MAX (code.c), also end a run. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
         say_late(run, ret);
@@ -306,9 +306,9 @@ static void put_call(const gbx_code_call *n, gbx_code_call_outcome outcome, gbx_
                                   GBX_ESCAPE_LINE);
 }
 
-/* The outcome of calls of that kind, on one line; nothing if there are none. Code that
- * returned a value did not wait for calls still open; failed code may have had no
- * others. */
+/* List the calls with that outcome on one line; nothing if there are none. Code that
+ * returned a value did not await its open calls; code that failed may have been waiting
+ * for them. */
 static void put_outcome(const gbx_code_run *run, bool was_open,
                         gbx_code_call_outcome outcome, gbx_buf *to)
 {
@@ -351,8 +351,8 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
     (void)gbx_buf_puts(to, words[outcome].advice);
 }
 
-/* Note calls whose outcome the code may not know; is_told: the error already reports
- * the last kind. */
+/* Note calls whose outcome the code may not know. is_told: the error already reports
+ * the doubtful ones. */
 static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
 {
     put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
@@ -371,7 +371,7 @@ static void note_unkept(const gbx_code_run *run, gbx_buf *to)
                              run->why_unkept);
 }
 
-/* A possible effect unknown to the code is reported as an error besides the value: a
+/* Report a possible effect that the code does not know as an error besides the value: a
  * reader who stops at the value would repeat the call. */
 static void take_doubt(const gbx_code_run *run, struct material *m,
                        gbx_script_reply *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * script_run - a run ends when the worker has finished and all its tool calls have
- * ended. A call that was already sent to its server is awaited, within the run's time:
- * its effect happens whether or not anybody reads it. Other calls are no longer sent.
+ * ended. A call that was already sent to its server is awaited, within the run's time,
+ * since it has its effect even if its result is not read. Other calls are cancelled.
  */
 #include "mcp/code/code_mode.h"
 
@@ -17,7 +17,7 @@
 
 #define VALUE_MAX   GBX_MIB(512)
 #define PRINTED_MAX GBX_MIB(512)
-#define TICK_MS     250.0 /* between checks of the time, and so the precision of pauses */
+#define TICK_MS     250.0 /* between checks of the time: the precision of pauses */
 
 /* ---- time ------------------------------------------------------------------------ */
 
@@ -40,7 +40,7 @@ static void unwatch(gbx_code_run *run)
     run->timer = NULL;
 }
 
-/* ---- the end ---------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 static void free_run(gbx_code_run *run)
 {
@@ -72,7 +72,7 @@ static void finish_if_over(gbx_code_run *run)
     if (run->box_run != NULL || run->open > 0 || run->holders > 0)
         return;
     if (run->result != NULL && !run->is_stripped) {
-        gbx_code_run_redact(run); /* comes back here */
+        gbx_code_run_redact(run); /* then calls this again */
         return;
     }
     gbx_gate_end_run(run->code->gate, run->id);
@@ -80,7 +80,7 @@ static void finish_if_over(gbx_code_run *run)
     free_run(run);
 }
 
-/* Was the run stopped, so that nobody waits for its value? */
+/* True if the run was stopped, so that its value is not wanted. */
 static bool was_stopped(const gbx_code_run *run)
 {
     gbx_code code =
@@ -131,7 +131,7 @@ static const gbx_box_hooks run_hooks = {.request = gbx_code_run_request,
                                         .turn = take_turn,
                                         .done = on_done};
 
-/* ---- the code, until it runs ----------------------------------------------------- */
+/* ---- starting the code ----------------------------------------------------------- */
 
 static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
                           const gbx_buf *text)
@@ -173,7 +173,7 @@ static void begin(gbx_code_run *run)
 
 /* ---- the time limit -------------------------------------------------------------- */
 
-/* Stop the run after a timeout or a cancellation: it ends soon, perhaps not at once. */
+/* Stop the run after a timeout or a cancellation. It ends later, but soon. */
 static void stop(gbx_code_run *run)
 {
     if (run->box_run != NULL)
@@ -226,7 +226,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
     stop(run);
 }
 
-/* We keep the time limit, not the engine: it pauses while a person is asked. */
+/* The time limit is kept here, not in the engine: it pauses while a person is asked. */
 static void watch(gbx_code_run *run)
 {
     run->timer =
@@ -234,7 +234,7 @@ static void watch(gbx_code_run *run)
     arm(run);
 }
 
-/* ---- start and abandon ------------------------------------------------------------ */
+/* ---- start and abandon ----------------------------------------------------------- */
 
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms)

@@ -2,9 +2,9 @@
 /*
  * servers - the globals of code mode's scripts: other servers' tools as functions.
  *
- * Trusted, a preload: it runs in the template before the realm is locked down, so it
- * holds the original built-ins whatever a call does to them later. It decides nothing.
- * The host decides what is allowed, from the requests that arrive there; these,
+ * A trusted preload: it runs in the template before the realm is locked down, so it
+ * holds the original built-ins even if a call replaces them later. It enforces nothing:
+ * the host decides what is allowed, from the requests that it receives. These,
  * including the line number, come from the code and prove nothing.
  *
  * Evaluates to a function of (names, host, options, finder, digitsOf):
@@ -13,8 +13,8 @@
  *            or after this runs, and is looked up when first called
  *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
  *   finder   what discover.js evaluates to
- *   digitsOf what digits.js makes of declarations.js; undefined: hosts whose arguments are
- *            Numbers anyway have no use for it
+ *   digitsOf what digits.js makes of declarations.js; undefined: for a host whose arguments
+ *            are Numbers anyway
  * It makes the globals servers, ToolError, discover, progress, artifact, show.
  *
  * The host function is called with an operation first:
@@ -28,9 +28,9 @@
  *                                                            { mimeType, text | base64 }
  *   ('show', uri, { line })                                  of an image, to the model
  *   ('fault', code, message)                                 a ToolError was made here
- * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
+ * and answers (answers to 'progress' and 'fault' are ignored) with one of
  *   { value }                                     what the code gets; may be missing; of
- *                                                 'tools' and 'discover', docs for finder
+ *                                                 'tools', 'discover': docs, and { absent }
  *   { json }                                      the same as JSON, if it may have integers
  *                                                 beyond 2^53 - 1
  *   { error: { code, message, retryable } }       thrown as ToolError
@@ -70,7 +70,7 @@
   const CODE = '@code.js:'; /* precedes the position in a stack frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* the most that the host accepts */
-  const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; /* as in script_run.h */
+  const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; // code_mode.h
   const TOO_LARGE = 'it is too large to be handed over in one piece: keep or send it in parts';
 
   const put = (object, name, value, enumerable) =>
@@ -97,7 +97,7 @@
     enumerable: false, configurable: true,
   });
 
-  /* Like every stack: only the code's own frames. */
+  /* Keep only the code's own frames, as in every stack. */
   function ownFrames(stack) {
     const lines = split(stack, '\n');
     let own = '';
@@ -138,7 +138,7 @@
   /* The realm's function for asking the host works with our own promises and errors;
    * the public one would create two of each per call. */
   const askHost = global[Symbol.for('glovebox.ask')];
-  let isThere = false; /* does the host function exist? a call's policy may lack it */
+  let isThere = false; /* was the host function found? a call's policy may lack it */
 
   function ask(args, resolve, no, check) {
     if (!isThere) {
@@ -151,7 +151,7 @@
     askHost(host, args, resolve, no, check);
   }
 
-  /* What the code got; undefined: an error. */
+  /* Returns what the code got; undefined: an error. */
   function settle(answer, error, server, tool, settings, resolve, reject) {
     if (typeof answer === 'object' && answer !== null && answer.error === undefined) {
       if (typeof answer.absent === 'string' && typeof warn === 'function')
@@ -184,7 +184,7 @@
     return new PromiseOf((_, no) => no(fault(error, server, tool, code, message)));
   }
 
-  /* Messages call the code's value arguments[at]; replace that by `name`. A message
+  /* A message names the code's value arguments[at]; replace that by `name`. A message
    * about a cycle has it twice. */
   function named(message, at, name) {
     const ours = `arguments[${at}]`;
@@ -196,8 +196,8 @@
       + (cycle < 0 ? '' : back + name + slice(message, cycle + back.length + ours.length));
   }
 
-  /* Handle what the host function throws: arguments that JSON cannot express,
-   * limits. */
+  /* Handle an exception of the host function: arguments that JSON cannot express, or a
+   * limit. */
   function refuse(thrown, error, server, tool, no, at, name) {
     const known = typeof thrown === 'object' && thrown !== null;
     const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
@@ -332,17 +332,17 @@
 
   /* ---- servers ------------------------------------------------------------- */
 
-  /* Names that await, JSON.stringify, the console and common habits look up. A tool or
-   * server of such a name cannot be reached by a dot (declarations.js has the same list). */
+  /* Names that await, JSON.stringify, the console and common habits look up. A tool of such
+   * a name is reached only by call() (TAKEN in declarations.js has them, too). */
   const NEVER = {
     __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1,
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
   };
 
-  /* Those that turn a server into text: a server is not a value to return or print. */
+  /* Those that turn a server into text, which cannot be returned or printed itself. */
   const SPELLED = { __proto__: null, toString: 1, toJSON: 1 };
 
-  /* Names by which other clients have what call() does. */
+  /* Names that other clients use for call(). */
   const HABITS = { __proto__: null, callTool: 1, call_tool: 1, invoke: 1, invokeTool: 1,
     execute: 1, executeTool: 1, run: 1, runTool: 1, use: 1, useTool: 1 };
 
@@ -358,7 +358,7 @@
   const CALL_OPTIONS = ['timeoutMs', 'raw'];
   const QUERY_OPTIONS = ['query', 'server', 'tool', 'detail'];
 
-  /* The fault of options, or undefined. An unknown option is refused: a known one was
+  /* What is wrong with options, or undefined. An unknown option is refused: a known one was
    * meant, and the call would be different without it. */
   function wrongOptions(options, known) {
     if (options === undefined || options === null) return undefined;
@@ -455,7 +455,7 @@
   }), false);
   put(global, 'ToolError', ToolError, false);
 
-  /* ---- the functions beside them ------------------------------------------- */
+  /* ---- other globals ------------------------------------------------------- */
 
   const text = (value) => value === undefined || value === null ? undefined : `${value}`;
   const number = (value) => typeof value === 'number' && isFinite(value) ? value : null;
@@ -480,9 +480,9 @@
     return then(docs, (found) => isArray(found) ? finder.find(query, found) : found);
   }
 
-  /* Progress beyond TELLING_MAX open messages: only the latest is kept. A run sends at
-   * most TOLD_MAX, its separate quota (code.c), so that progress does not use up
-   * calls. */
+  /* At most TELLING_MAX messages are open at once; of further ones the latest is kept. A
+   * run sends at most TOLD_MAX, a separate quota (code.c), so that progress does not use
+   * up calls. */
   const TOLD_MAX = 5000, TELLING_MAX = 32;
   let told = 0, telling = 0, latest;
 
@@ -531,7 +531,7 @@
     }
   }
 
-  /* artifact(name, value) keeps the value for readers of the answer; it gives a promise
+  /* artifact(name, value) keeps the value for readers of the reply. It returns a promise
    * of { uri, bytes, mimeType }. */
   function artifact(name, value, mimeType) {
     const error = new ToolError();
@@ -555,7 +555,7 @@
     return typeof uri === 'string' ? uri : undefined;
   };
 
-  /* Gives a text, the value of JSON, or bytes. */
+  /* Returns a promise of a text, the value of JSON, or bytes. */
   function readArtifact(given) {
     const error = new ToolError();
     const uri = uriOf(given);
@@ -588,8 +588,8 @@
   put(global, Symbol.for('glovebox.digits'),
     { input: digits?.input, result: digits?.result, servers: global.servers }, false);
 
-  /* Report a sleep beyond the limit: code that believes it waited would be wrong. A realm of
-   * minimal globals has no sleep of its own. */
+  /* Warn of a sleep that the limit cuts, since the code relies on it. A realm of minimal
+   * globals has no sleep of its own. */
   const { setTimeout } = global;
   const realmSleep = global.sleep ?? ((ms) => new PromiseOf((resolve) => setTimeout(resolve, ms)));
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
@@ -625,7 +625,7 @@
     }
   }
 
-  /* Like a script with so many calls at once. */
+  /* Runs like a script with `count` calls at once. */
   async function warmOnce(count) {
     const calls = [];
     for (let i = 0; i < count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool_call - one call of an upstream server's tool. Code makes it (servers.x.tool()), or
- * a model by the tool `call`: the same without a run. It goes through the gate, and the
- * reply goes back to where it came from. For code the worker gets {"value"} or {"error"},
- * from which servers.js makes what code sees.
+ * tool_call - one call of an upstream server's tool, made by code (servers.x.tool()) or
+ * by a model without a run (the tool `call`). It goes through the gate, and the reply
+ * goes back to the caller. For code, the worker gets {"value"}, {"json"} or {"error"},
+ * which servers.js turns into a value or an exception.
  */
 #include "mcp/code/code_mode.h"
 
@@ -19,14 +19,14 @@
 #define CONTENT_MAX GBX_MIB(512)
 #define META_MAX    GBX_KIB(64)
 
-/* ---- for both ------------------------------------------------------------------- */
+/* ---- shared --------------------------------------------------------------------- */
 
 static gbx_code_call *of_code(gbx_tool_call *call)
 {
     return (gbx_code_call *)(void *)call; /* its first member */
 }
 
-/* False: the code has ended, so nobody waits for the reply. */
+/* False: the code has ended and does not wait for the reply. */
 static bool is_awaited(const gbx_code_call *call)
 {
     return call->run == NULL || !call->run->is_ending;
@@ -154,7 +154,7 @@ static void keep_bytes(void *user, const char *mime_type, const void *data, size
     gbx_code_run_keep(call->run, call->base.tool, mime_type, data, len, handle);
 }
 
-/* As JSON for the worker has it: NUL is replaced. */
+/* Copy the message as the worker gets it in JSON: NUL is replaced. */
 static char *copy_message(const char *message, size_t len)
 {
     const char *nul;
@@ -221,7 +221,7 @@ static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
                             call->base.tool);
 }
 
-/* value: JSON. The worker reads integers beyond 2^53 - 1 itself. */
+/* value: JSON. If it may have integers beyond 2^53 - 1, servers.js parses it. */
 static void send_value(gbx_code_call *call, gbx_view value, const gbx_buf *answer)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = 2 * ANSWER_MAX};
@@ -324,7 +324,7 @@ static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
     gbx_block_text(to, message.data, message.len);
 }
 
-/* A server's links work only there: a client that follows one would ask us. */
+/* Links work only with their server: a client that follows one here would ask us. */
 static bool has_links(gbx_view content)
 {
     size_t cursor = 0;
@@ -337,8 +337,8 @@ static bool has_links(gbx_view content)
     return false;
 }
 
-/* Write its _meta without the protocol's own entries, which are ours to set; nothing if
- * it is too long. */
+/* Write the result's _meta without entries of the protocol, which are ours to set.
+ * Nothing if it is empty or too long. */
 static void put_meta(gbx_view meta, gbx_buf *to)
 {
     size_t cursor = 0;
@@ -360,8 +360,8 @@ static void put_meta(gbx_view meta, gbx_buf *to)
         gbx_buf_cleanup(to);
 }
 
-/* Costs follow the content; what was cut precedes it. Many hosts show only blocks, and
- * old ones know nothing else, so a value without a block is repeated as text. */
+/* Costs follow the content; reports of cuts precede it. Many hosts show only blocks,
+ * and old ones know nothing else, so a value without a block is repeated as text. */
 static void answer_content(gbx_code_call *call, gbx_view result)
 {
     gbx_value_parts parts = gbx_value_parts_of(result);
@@ -445,7 +445,7 @@ static void on_cancel(void *user)
     gbx_gate_cancel(user);
 }
 
-/* Some models write the object as a string; text then holds it. */
+/* Some models write the object as a string, which is then unpacked into text. */
 static gbx_view take_args(gbx_view args, gbx_buf *text)
 {
     gbx_buf_init_secret(text, args.len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool_text - read the arguments of our tools, and reply with text alone. Unknown
- * arguments are refused: the model meant one of the known ones, and ignoring it would make
- * a different call from the one that the model believes in.
+ * tool_text - reads the arguments of our tools, and replies with text alone. Unknown
+ * arguments are refused: the model meant a known one, and without it the call would
+ * differ from the one that the model intends.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -218,8 +218,8 @@ void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
 
 /* ---- changes of the configuration ------------------------------------------------ */
 
-/* Edits take effect only at the next start. The user and the model are told so, once
- * each. */
+/* Edits take effect only at the next start. The user and the model are each informed
+ * once. */
 static void put_change(const gbx_mcp_code *code, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "the configuration '");

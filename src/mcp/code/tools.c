@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tools - the four tools as models see them, and the first of them, `execute`. Each word
- * costs tokens in every conversation. The same configuration gives the same bytes, since
+ * tools - describes the four tools to models, and implements `execute`. Each word costs
+ * tokens in every conversation. The same configuration gives the same bytes, since
  * hosts cache them.
  */
 #include "mcp/code/code_mode.h"
@@ -16,14 +16,14 @@
 #define LINE_BYTES     120 /* bytes of one server's description */
 #define DECLARED_MAX   32  /* tools whose declarations may be in the description */
 #define NAME_SIZE      80
-#define DATASETS_BYTES 100 /* of datasets that are named */
+#define DATASETS_BYTES 100 /* bytes of the listed datasets */
 #define GRANTED_MAX    100 /* bytes of sites or variables that are named */
 
 /* ---- what the policy grants ------------------------------------------------- */
 
 /* Directories and values belong to the host and are not shown. */
 
-/* The name at index i, unless there is no more room; start: where the names begin. */
+/* Append the name at index i; false if there is no room. start: where names begin. */
 static bool put_granted(const char *name, size_t i, size_t start, gbx_buf *to)
 {
     if (to->len + strlen(name) > start + GRANTED_MAX) {
@@ -58,7 +58,7 @@ static void say_env(const gbx_policy *policy, gbx_buf *to)
 static const struct sentence {
     gbx_capability capability;
     const char *text;
-    void (*say)(const gbx_policy *policy, gbx_buf *to); /* or NULL: the text is all */
+    void (*say)(const gbx_policy *policy, gbx_buf *to); /* or NULL: text is complete */
 } sentences[] = {
     {GBX_CAP_FETCH, "await fetch(url) reaches these sites and no others: ", say_sites},
     {GBX_CAP_FILE,
@@ -169,7 +169,7 @@ static size_t characters(const gbx_buf *text)
     return gbx_utf16_units((const char *)text->data, text->len);
 }
 
-/* False: they are more characters than the text may have; then it is as before. */
+/* False: the text would get too long without is_short, and is unchanged. */
 static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
 {
     const size_t mark = sizeof "and 10000 more\n";
@@ -201,8 +201,8 @@ static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
     return true;
 }
 
-/* The tools of servers that start with us, if they are few. Those of other servers are
- * unknown until first use, and the description would then change under the host. */
+/* Append the tools of eager servers, if all servers are eager and the tools are few.
+ * Other tools are unknown until first use, and would change the description then. */
 static bool put_eager_docs(const gbx_mcp_code *code, gbx_buf *to)
 {
     size_t count = 0;
@@ -284,7 +284,7 @@ static void write_datasets(const gbx_code_data *data, gbx_buf *to)
                              i < data->count ? ", ..." : "");
 }
 
-/* What code has besides the servers, and what it lacks, by the policy. */
+/* Append what the policy gives code besides the servers, and what it denies. */
 static void write_how(const gbx_mcp_code *code, gbx_buf *to)
 {
     const gbx_policy *policy = code->policy;
@@ -439,7 +439,7 @@ static void execute(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_buf_cleanup(&text);
 }
 
-/* ---- all four -------------------------------------------------------------------- */
+/* ---- the four tools -------------------------------------------------------------- */
 
 /* Unknown arguments are refused. */
 #define CLOSED "\"additionalProperties\":false}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value - blocks of content, in order. A single block is the value; several texts
- * become one; if there is more than text, the value is a list.
+ * value - turns a tool's result into the value for code. In content, a single block is
+ * the value; several texts become one; blocks other than texts make it a list.
  */
 #include "mcp/code/code_mode.h"
 
@@ -82,7 +82,7 @@ static void append_parsed(const gbx_buf *text, gbx_buf *to)
                                      text->len);
 }
 
-/* Does it keep all digits as a JavaScript value? */
+/* True if JavaScript keeps all its digits: not a number with a fraction or exponent. */
 static bool is_whole_json(gbx_view view)
 {
     return gbx_view_kind(view) != '0' || (memchr(view.at, '.', view.len) == NULL &&
@@ -128,7 +128,7 @@ static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to
 
 /* ---- content other than text ----------------------------------------------------- */
 
-/* The type that the server gives, if it is valid. */
+/* The server's type, or application/octet-stream if that is not valid. */
 static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
     GBX_CLEANUP(gbx_free) char *given = gbx_view_string(view, GBX_KIB(1));
@@ -245,7 +245,7 @@ static bool has_media(gbx_view content)
     return false;
 }
 
-/* Unchanged, but media become handles, as in content. */
+/* Append the value unchanged, except that media become handles, as in content. */
 static void append_structured(gbx_view value, unsigned depth,
                               const gbx_value_keeper *keeper, gbx_buf *to)
 {
@@ -277,12 +277,12 @@ static void append_structured(gbx_view value, unsigned depth,
     (void)gbx_buf_puts(to, kind == '{' ? "}" : "]");
 }
 
-/* ---- what is beside structured content ------------------------------------------- */
+/* ---- content besides structured content ----------------------------------------- */
 
 /* Larger values count as repeated: comparing them would take long. */
 #define COMPARED_MAX GBX_MIB(1)
 
-/* All numbers as Numbers; NULL: not JSON to every reader. */
+/* All numbers become doubles. NULL: jansson refuses the text. */
 static json_t *load(gbx_view value)
 {
     return json_loadb(value.at, value.len,
@@ -297,8 +297,8 @@ static bool is_text_of(gbx_view scalar, const gbx_buf *text)
            (own.len == 0 || memcmp(own.data, text->data, own.len) == 0);
 }
 
-/* Is the value the same, or one of the members, as in {"result": value}? The order of
- * members does not matter, and 5 is the text "5". */
+/* True if the value is the same, or one of the members, as in {"result": value}. The
+ * order of members does not matter, and 5 equals the text "5". */
 static bool is_within(const json_t *value, const gbx_buf *text, gbx_view structured)
 {
     json_t *whole = load(structured);
@@ -320,7 +320,7 @@ static bool is_within(const json_t *value, const gbx_buf *text, gbx_view structu
     return same;
 }
 
-/* Does the text repeat the structured content, or a member of it? */
+/* True if the text repeats the structured content, or a member of it. */
 static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = BYTES_MAX};
@@ -341,7 +341,7 @@ static bool is_in(gbx_view part, gbx_view whole)
     return memmem(whole.at, whole.len, part.at, part.len) != NULL;
 }
 
-/* Why a tool failed: its texts, or whatever it has instead. */
+/* Append why a tool failed: its texts, else its structured content. */
 static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
 {
     gbx_view structured = parts->structured;

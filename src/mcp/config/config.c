@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config - see config.h.
+ * config - reads a configuration file; see config.h.
  *
  * The top-level key "glovebox" is read first: declared secrets keep their names, and
  * secrets found in env and headers get other names.
@@ -36,7 +36,7 @@ static gbx_status read_tool_names(gbx_json_reader *r, gbx_view value, void *targ
     return GBX_OK;
 }
 
-/* Relative to the file, as its other paths are. */
+/* The path is relative to the file, like its other paths. */
 static gbx_status read_audit(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const char wanted[] = "the path of a file, or \"-\"";
@@ -133,7 +133,7 @@ static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
     return memcmp(digest, stamp->digest, sizeof digest) == 0;
 }
 
-/* Note the open file fd and its contents. */
+/* Take the fingerprint of the open file and its contents. */
 static void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd,
                                        const void *text, size_t len)
 {
@@ -156,7 +156,7 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
         return false;
-    /* Just enough to see a difference: one byte more than before. */
+    /* One byte more than before is enough to see a difference. */
     gbx_buf_init_secret(&text, stamp->len + 1);
     if (gbx_buf_read(&text, fd)) {
         has_changed = !has_digest(stamp, text.data, text.len);
@@ -168,8 +168,8 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
 
 /* ---- JSON as editors accept it ------------------------------------------------ */
 
-/* With comments, and commas before closing brackets: blanks take their place, so that
- * everything else keeps its own. */
+/* Comments, and commas before closing brackets, are replaced by blanks, so that all
+ * other text keeps its position. */
 
 /* The offset behind the string that begins at `at`. */
 static size_t past_string(const char *text, size_t len, size_t at)
@@ -208,7 +208,7 @@ static size_t past_comment(const char *text, size_t len, size_t at)
     return end != NULL ? (size_t)(end - text) + 2 : at;
 }
 
-/* In place. Text that is neither JSON nor a comment stays. */
+/* Works in place. Text that is neither JSON nor a comment stays. */
 static void blank(char *text, size_t len)
 {
     size_t comma = len; /* the last non-blank, if it is a comma */
@@ -236,7 +236,7 @@ static void blank(char *text, size_t len)
 #define CONFIG_BYTES_MAX GBX_MIB(4)
 
 static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
-#define TOP_LOOSE 2 /* without "servers": hosts may have a "server" */
+#define TOP_LOOSE 2 /* not "servers": hosts may have a "server" */
 
 static void release_config(gbx_mcp_config **config)
 {
@@ -283,7 +283,7 @@ static gbx_status read_servers(gbx_json_reader *r, const char *name, gbx_view va
     return gbx_json_each_member(r, value, gbx_mcp_read_server, target);
 }
 
-/* The root's members are hosts', besides ours. A misspelt one of ours is refused. */
+/* Hosts may have other members of the root. A misspelling of one of ours is refused. */
 static gbx_status check_typos(const gbx_json_reader *r, gbx_view root)
 {
     gbx_view name;

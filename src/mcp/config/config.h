@@ -10,8 +10,8 @@
  *
  * ${VAR} and ${VAR:-default} are replaced from the environment; $${VAR} is plain
  * text. Reading is strict below our own key, and lenient outside it, since hosts add
- * keys. A server with a wrong entry is disabled with a reason; any other error costs
- * the whole file.
+ * keys. A server with a wrong entry is disabled with a reason; any other error
+ * invalidates the whole file.
  */
 #ifndef GBX_MCP_CONFIG_CONFIG_H
 #define GBX_MCP_CONFIG_CONFIG_H
@@ -37,14 +37,14 @@
 #define GBX_FILE_LOCK_MS 10000
 
 /*
- * Lock the folder of the file at path, which need not exist, for a change of it: until
- * *ret_fd is closed, this function gives it to nobody else. A file system without locks,
- * and a folder without write permission, give no lock; then *ret_fd may be unchanged.
+ * Lock the folder of the file at path, which need not exist, for a change of it. Until
+ * *ret_fd is closed, other calls of this function wait. GBX_OK also without a lock: if
+ * the file system has none, or the folder is not writable (*ret_fd is then unchanged).
  */
 gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr);
 
-/* The path of a file of ours that is kept between runs: below glovebox in $XDG_STATE_HOME or
- * ~/.local/state. False: there is no home directory. */
+/* The path of a file that we keep between runs: name below glovebox in $XDG_STATE_HOME
+ * or ~/.local/state. False: no home directory. */
 bool gbx_file_state_path(const char *name, char path[PATH_MAX]);
 
 /* Create the missing folders of the file at path, accessible to the user only. */
@@ -53,8 +53,8 @@ void gbx_file_make_folders(const char *path);
 /*
  * Write len bytes to the file at path. Its mode stays, except for the bits in
  * withheld; a new file has 0600. A symbolic link is followed. backup, if not NULL,
- * gets the path of a new backup of the old contents, or "" if there were none. It
- * never overwrites a file.
+ * gets the path of a new backup of the old contents, or "" if none existed. A backup
+ * never overwrites another file.
  *
  * GBX_E_OS: nothing has changed, but a backup may exist.
  */
@@ -67,11 +67,11 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
  * ${VAR}, ${VAR:-default} and ${env:VAR} in texts of a configuration.
  *
  * "$${" is a literal "${": before a '{' each pair of '$' is one '$', and an odd last
- * '$' begins a variable. Other forms stay as they are; forms that only editors can fill
+ * '$' begins a variable. Other forms stay unchanged; forms that only editors can fill
  * in are refused.
  */
 
-/* Limit of one text with its variables filled in. */
+/* Maximum length of one text with its variables filled in, in bytes. */
 #define GBX_MCP_TEXT_MAX 65536
 
 /* Ends the error about editors' forms; `mcp import` itself leaves it out. */
@@ -81,7 +81,7 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
  * for defaults. */
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
 
-/* *ret is the text with its variables filled in, an unset one being empty; free() it.
+/* *ret is the text with its variables filled in; an unset one is empty. free() it.
  * GBX_E_POLICY without a position: the text is too long, needs an editor, or has a
  * variable in a default. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
@@ -103,12 +103,12 @@ typedef struct gbx_mcp_variable {
 
 #define GBX_MCP_NAME_MAX 64
 
-/* How this program is known to a server's authorization server; each may be NULL. */
+/* This program's registration at an authorization server; each may be NULL. */
 typedef struct gbx_mcp_oauth_config {
-    char *client_id; /* if it was registered there */
+    char *client_id; /* if it was registered before */
     char *client_secret;
-    char *issuer;     /* which made them, and alone gets them */
-    char *client_url; /* of a document about it */
+    char *issuer;     /* issued them, and is the only one to get them */
+    char *client_url; /* URL of its client metadata document */
 } gbx_mcp_oauth_config;
 
 /* One upstream server. */
@@ -118,24 +118,23 @@ typedef struct gbx_mcp_upstream_config {
     char *command;
     char **args; /* ends in NULL */
     size_t arg_count;
-    gbx_mcp_variable *env; /* in addition to HOME LOGNAME PATH SHELL TERM USER of
-                            * ours */
+    gbx_mcp_variable *env; /* in addition to our own HOME LOGNAME PATH SHELL
+                            * TERM USER */
     size_t env_count;
-    char *cwd; /* or NULL; already made relative to the file's folder */
+    char *cwd; /* or NULL; already resolved against the file's folder */
     char *url;
     gbx_mcp_variable *headers;
     size_t header_count;
-    char
-        *unsent_headers; /* names of headers that the transport sets itself, left out of
-                          * `headers`; or NULL */
-    char **inherit;      /* names of further variables that it gets from us; "glovebox":
-                          * {"env": [...]} */
+    /* Headers that the transport sets itself: their names, left out of `headers`. */
+    char *unsent_headers; /* or NULL */
+    /* "glovebox": {"env": [...]}: names of further variables that it inherits. */
+    char **inherit;
     size_t inherit_count;
-    char *
-        *plain; /* names of values that stay in answers; "glovebox": {"plain": [...]} */
+    /* "glovebox": {"plain": [...]}: names of values that are not redacted. */
+    char **plain;
     size_t plain_count;
-    char **
-        hidden; /* names of values that are removed from answers, without declared ones */
+    /* Names of values that are redacted, except declared secrets. */
+    char **hidden;
     size_t hidden_count;
     gbx_mcp_oauth_config oauth;
     char *description;      /* one line for the model, or NULL */
@@ -145,20 +144,20 @@ typedef struct gbx_mcp_upstream_config {
                              * never */
     uint32_t calls_at_once; /* default 8 */
     uint32_t processes;     /* of the pool; default 1 */
-    bool eager;             /* started with us instead of at its first use */
+    bool eager;             /* started at our start instead of at its first use */
     bool disabled;
     char *fault;       /* why it is disabled (its entry is wrong, or a variable is not
                         * set), or NULL */
     bool is_malformed; /* its entry is wrong: only its name was kept */
 } gbx_mcp_upstream_config;
 
-/* A message for people; takes unsent_headers. */
+/* Format of a message for people; its argument is unsent_headers. */
 #define GBX_MCP_UNSENT_FORMAT \
     "not sent as configured, but as the transport sets them: %.400s"
 
 typedef struct gbx_mcp_settings {
     char *tool_prefix;       /* "" or "mcp_" */
-    uint32_t timeout_ms;     /* of execute; default and at most 120000 unless set */
+    uint32_t timeout_ms;     /* of execute: default and maximum; 120000 unless set */
     uint32_t sleep_ms;       /* default 30000 */
     uint64_t code_bytes;     /* default 51200 */
     uint64_t output_bytes;   /* default 10 MiB */
@@ -204,8 +203,8 @@ void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 /* ---- the fingerprint, in config.c ---------------------------------------- */
 
 /*
- * Has a configuration's file changed since it was read? We go on with what was read,
- * and report that a later edit has no effect yet.
+ * Detects that a configuration file has changed since it was read. The server keeps the
+ * configuration that it read, and reports that the edit has no effect yet.
  */
 
 typedef struct gbx_config_fingerprint {
@@ -215,9 +214,9 @@ typedef struct gbx_config_fingerprint {
     uint8_t digest[GBX_SHA256_SIZE];
 } gbx_config_fingerprint;
 
-/* Does the file at config->path have other contents? The contents are compared only if
- * the file was written or replaced. False if it is gone or unreadable, since a restart
- * would not help. */
+/* True if the file at config->path has other contents. The contents are compared only
+ * if the file was written or replaced. False if it is missing or unreadable, since a
+ * restart would not help. */
 bool gbx_config_has_changed(const gbx_mcp_config *config);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hidden_values - which values of an entry are removed from answers without being declared
- * under "secrets".
- *
- * They are found by the place where they stand, never by what they look like. "plain"
- * names the exceptions.
+ * hidden_values - finds values of an entry that are redacted from answers although they
+ * are not declared under "secrets". They are found by their place (in a variable or a
+ * URL, after "Bearer"), never by their own form. "plain" names exceptions.
  */
 #include "mcp/config/config_reader.h"
 
@@ -63,7 +61,8 @@ static bool is_blank(char c)
     return (unsigned char)c <= ' ' || c == 0x7F;
 }
 
-/* Hide len bytes without control characters. Shorter values are in ordinary text, too. */
+/* Hide len bytes without control characters. Values under GBX_SECRET_MIN are skipped:
+ * ordinary text may contain them. */
 static gbx_status hide_line(const hider *h, const char *name, const char *value,
                             size_t len)
 {
@@ -95,7 +94,7 @@ static gbx_status hide_line(const hider *h, const char *name, const char *value,
                          h->r->err);
 }
 
-/* A value with several lines, such as a private key, may come back line by line. */
+/* Answers may contain single lines of a value, such as a private key. */
 static gbx_status hide_lines(const hider *h, const char *name, const char *value,
                              size_t len)
 {
@@ -114,7 +113,7 @@ static gbx_status hide_lines(const hider *h, const char *name, const char *value
     return status;
 }
 
-/* ?api_key=...&other=... */
+/* Hide the values of "api_key=...&other=...". */
 static gbx_status hide_query(const hider *h, const char *query)
 {
     gbx_status status = GBX_OK;
@@ -131,7 +130,7 @@ static gbx_status hide_query(const hider *h, const char *query)
     return status;
 }
 
-/* The password, or a user without one, and the query of scheme://user:password@host/?query. */
+/* Hide the password (without one, the user) and the query of a URL. */
 static gbx_status hide_url_parts(const hider *h, const char *name, const char *url)
 {
     const char *slashes = strstr(url, "://");
@@ -153,7 +152,7 @@ static gbx_status hide_url_parts(const hider *h, const char *name, const char *u
     return status == GBX_OK && query != NULL ? hide_query(h, query + 1) : status;
 }
 
-/* "Authorization: Bearer abc, X: y", wherever it stands. */
+/* Hide "abc" of "Authorization: Bearer abc, X: y", anywhere in the text. */
 static gbx_status hide_credentials(const hider *h, const char *name, const char *text)
 {
     static const char *const schemes[] = {"Bearer ", "Basic ", "Token "};
@@ -171,7 +170,7 @@ static gbx_status hide_credentials(const hider *h, const char *name, const char 
 
 static gbx_status hide_text(const hider *h, const char *name, const char *value);
 
-/* The characters of a JSON string, in the buffer. */
+/* Decode a JSON string into the buffer, with a NUL. */
 static const char *text_of(gbx_view string, gbx_buf *to)
 {
     (void)gbx_view_append_text(string, to);
@@ -179,7 +178,7 @@ static const char *text_of(gbx_view string, gbx_buf *to)
     return gbx_need(!to->failed ? to->data : NULL);
 }
 
-/* {"Authorization": "Bearer abc"}: some servers take all their settings so. */
+/* {"Authorization": "Bearer abc"}: some servers take their settings as JSON. */
 static gbx_status hide_json(const hider *h, const char *name, gbx_view value)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
@@ -198,7 +197,7 @@ static gbx_status hide_json(const hider *h, const char *name, gbx_view value)
     return status;
 }
 
-/* What is secret in a text whatever its place. */
+/* Hide credentials and parts of URLs in any text. */
 static gbx_status hide_parts(const hider *h, const char *name, const char *text)
 {
     gbx_status status = hide_credentials(h, name, text);
@@ -206,7 +205,7 @@ static gbx_status hide_parts(const hider *h, const char *name, const char *text)
     return status == GBX_OK ? hide_url_parts(h, name, text) : status;
 }
 
-/* A whole value, and the parts of it that may come back alone. */
+/* Hide a whole value, and the parts of it that answers may contain alone. */
 static gbx_status hide_text(const hider *h, const char *name, const char *value)
 {
     gbx_view json;
@@ -223,7 +222,7 @@ static gbx_status hide_text(const hider *h, const char *name, const char *value)
     return status == GBX_OK ? hide_lines(h, name, value, strlen(value)) : status;
 }
 
-/* "Bearer abc": what follows the scheme comes back alone, too. */
+/* "Bearer abc": answers may also contain "abc" alone. */
 static gbx_status hide_header(const hider *h, const char *name, const char *value)
 {
     const char *rest = strchr(value, ' ');
@@ -232,7 +231,7 @@ static gbx_status hide_header(const hider *h, const char *name, const char *valu
     return status == GBX_OK ? hide_text(h, name, value) : status;
 }
 
-/* --github-token, API_KEY: the ends of what options and variables for secrets are called. */
+/* True for names of options and variables such as --github-token and API_KEY. */
 static bool is_for_secret(const char *name, size_t len)
 {
     static const char *const ends[] = {"token", "key", "secret", "password"};
@@ -257,7 +256,7 @@ static bool takes_pair(const char *option, size_t len)
     return false;
 }
 
-/* before: the argument before it, or "". */
+/* before: the previous argument, or "". */
 static gbx_status hide_argument(const hider *h, const char *before, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
@@ -286,7 +285,7 @@ static gbx_status hide_variable(void *user, const char *name, const char *value)
     return value != NULL ? hide_text(user, name, value) : GBX_OK;
 }
 
-/* A host may have the secret in the path of its URL, and then takes it from a variable. */
+/* A URL may have a secret in its path: the values of its variables are hidden, too. */
 static gbx_status hide_url(hider *h, const char *written)
 {
     GBX_CLEANUP(gbx_free) char *url = NULL;

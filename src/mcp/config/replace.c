@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replace - see config.h. */
+/* replace - locks and atomically replaces files; see config.h. */
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
@@ -24,7 +24,7 @@
 
 static gbx_status cannot(const char *path, int error, gbx_error *reterr)
 {
-    errno = 0; /* the message has it */
+    errno = 0; /* the message includes it */
     return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
 }
 

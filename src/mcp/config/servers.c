@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * servers - the entries of the servers, as any MCP host writes them.
+ * servers - reads the entries of upstream servers, as any MCP host writes them.
  *
- * Hosts' members that mean nothing here are skipped; those with a meaning must be
+ * Members of hosts that mean nothing here are skipped; those with a meaning must be
  * valid. A server with a wrong entry is disabled with a reason; the others stay usable.
  */
 #include "mcp/config/config_reader.h"
@@ -23,10 +23,10 @@
 #define ITEMS_MAX      1000 /* of args, env or headers */
 #define NAME_MAX_SHOWN 64   /* of a header's name in a message */
 
-/* What a server's entry says about how to reach it. */
+/* An entry that is being read. */
 typedef struct entry {
     gbx_mcp_upstream_config *server;
-    const char *url; /* as it is written, with its variables */
+    const char *url; /* as written: its variables are not filled in */
     bool has_type;
 } entry;
 
@@ -222,7 +222,7 @@ static gbx_status read_word(gbx_json_reader *r, gbx_view value, char **ret)
     return fill(r, below, ret);
 }
 
-/* A path is relative to the file, as its other paths are. */
+/* The path is relative to the file, like its other paths. */
 static void put_below_file(const gbx_json_reader *r, char **path)
 {
     char *below;
@@ -253,7 +253,7 @@ static gbx_status read_cwd(gbx_json_reader *r, gbx_view value, void *target)
     return read_path(r, value, &e->server->cwd);
 }
 
-/* With an unset variable the path is unknown; the unset variable is reported anyway. */
+/* If a variable is unset, the path is unknown; the variable is reported anyway. */
 static gbx_status read_env_file(gbx_json_reader *r, gbx_view value, void *target)
 {
     GBX_CLEANUP(gbx_free) char *path = NULL;
@@ -271,7 +271,7 @@ static gbx_status read_arg(gbx_json_reader *r, gbx_view value, void *target)
 
     if (server->arg_count == ITEMS_MAX)
         return gbx_json_refuse(r, "there are more than %d arguments", ITEMS_MAX);
-    /* One more: the list ends in NULL. */
+    /* One item more: the list ends in NULL. */
     (void)gbx_need(
         gbx_list_room(&server->args, server->arg_count + 1, sizeof *server->args));
     server->args[server->arg_count] = NULL;
@@ -590,7 +590,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, gbx_view val
     meant = gbx_mcp_typo_of(name, words, GBX_COUNTOF(words), GBX_COUNTOF(words));
     if (meant != NULL)
         return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", meant);
-    /* Of a disabled server, only our own key and the switches are read: its variables
+    /* For a disabled server, only our own key and the switches are read: its variables
      * need not be set. */
     if (key == NULL || gbx_view_kind(value) == 'n' ||
         (e->server->disabled && key->read != read_ours && key->read != read_switch))
@@ -670,7 +670,7 @@ static bool is_in_file(const gbx_rules_reader *rules, const char *name)
     return false;
 }
 
-/* A name for a server whose own name is invalid; no other server has it. */
+/* Find an unused name for a server whose own name is invalid. */
 static void find_name(const gbx_mcp_reader *all, const char *name,
                       char out[GBX_MCP_NAME_MAX + 1])
 {
@@ -713,7 +713,7 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view va
     gbx_status status;
     (void)target;
 
-    if (server != NULL) { /* nobody knows which of them is meant */
+    if (server != NULL) { /* it is unclear which of them is meant */
         status = gbx_json_refuse_key(r, "another server has this name: rename one");
     } else if (config->server_count == GBX_MCP_SERVERS_MAX) {
         return gbx_json_refuse_key(r, "there are more than %d servers",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute - a call of the tool: its arguments, its code, its console lines on their way to
- * the client, and its end.
+ * compute - one call of the tool: checks its arguments, runs its code, forwards its
+ * console lines to the client, and ends it.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@
 
 #define NAME_BYTES 256
 
-/* Characters of the examples in a description. */
+/* Maximum length of the examples in a description, in characters. */
 #define DESCRIBED_MAX 3000
 
 struct gbx_compute {
@@ -33,7 +33,7 @@ struct gbx_compute {
     const gbx_dataset_state *set;   /* the dataset to call it with; NULL: all of them */
     const gbx_dataset_state *needs; /* the dataset it waits for; NULL: all of them */
     gbx_box_run *run;
-    bool is_question; /* for a description of the dataset: code is the input for it */
+    bool is_question; /* for a description of the dataset; `code` is its input */
 };
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -69,7 +69,7 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
     gbx_mcp_log_line(c->request, level, text, len);
 }
 
-/* What only the host knows of a failure. */
+/* Append advice that needs knowledge of the host. */
 static void advise(const gbx_compute *c, const gbx_result *result, gbx_buf *to)
 {
     static const char unknown[] = "unknown dataset '";
@@ -123,7 +123,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
 
 /* ---- its beginning --------------------------------------------------------------- */
 
-/* Its data has been loaded. */
+/* Call it when the dataset is loaded. */
 static void ask_for_description(gbx_compute *c, gbx_call *call)
 {
     const gbx_told *told = &c->set->told;
@@ -215,7 +215,7 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
     return false;
 }
 
-/* The engine's own error, but before anything parses the code. */
+/* The engine's error, but before anything parses the code. */
 static bool check_length(gbx_compute *c)
 {
     uint32_t most = c->data->options.limits.code_bytes;
@@ -292,7 +292,7 @@ static bool choose_dataset(gbx_compute *c)
     return true;
 }
 
-/* A dataset without code: describe it. */
+/* True if a dataset is named without code: it is to be described. */
 static bool is_question(const gbx_compute *c)
 {
     char code = gbx_view_kind(gbx_view_member(c->arguments, "code"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute_reply - what a model reads of a call: the value first and alone, as JSON,
- * then the log, and the same as structured content. The first line reports cuts; the
- * whole is kept as a resource.
+ * compute_reply - formats the reply to a call: the value as JSON in a block of its own,
+ * then the log, and both again as structured content. The first line reports cuts; the
+ * whole text is kept as a resource.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -168,7 +168,7 @@ static void put_error(const reply *r, gbx_buf *to)
     (void)gbx_buf_puts(to, "}");
 }
 
-/* The first lines, as many as fit; the text says where the rest is. */
+/* The first lines that fit; the text says where the rest is. */
 static void put_logs(const reply *r, gbx_buf *to)
 {
     size_t count = r->result != NULL ? gbx_result_log_count(r->result) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute_tool - the tool's description and schemas, and one resource per dataset. The same
- * data gives the same bytes, because hosts cache what a model has read.
+ * compute_tool - the tool's description and schemas, and one resource per dataset. The
+ * same data gives the same bytes, because hosts cache what a model has read.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -57,7 +57,7 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
                            "code is described in full.\n");
 }
 
-/* So that nobody has to find them out. */
+/* A model would otherwise learn the limits only from failed calls. */
 static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 {
     (void)gbx_buf_printf(
@@ -96,8 +96,7 @@ static void put_cut(gbx_buf *to, const char *text, size_t room)
         (void)gbx_buf_printf(to, ": %s", text);
         return;
     }
-    len = gbx_utf8_cut(text, len,
-                       room > 5 ? room - 5 : 0); /* a byte a character or more */
+    len = gbx_utf8_cut(text, len, room > 5 ? room - 5 : 0); /* at least one byte each */
     while (len > 0 && text[len] != ',')
         len--;
     if (len > 0)
@@ -165,7 +164,7 @@ static size_t room_for(const gbx_buf *text)
     return used < GBX_MCP_TOLD_MAX ? GBX_MCP_TOLD_MAX - used : 0;
 }
 
-/* Everything, if it fits; else first a line for each dataset, then the types that fit. */
+/* Put everything, if it fits; else a line for each dataset, then types that fit. */
 static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
 {
     size_t start = to->len, before;
@@ -192,7 +191,7 @@ static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
     }
 }
 
-/* The instruction, and what code has in place of what it lacks. */
+/* The instruction, adapted to the capabilities that the policy grants. */
 static void put_instruction(const gbx_policy *policy, gbx_buf *to)
 {
     static const char lacks[] =
@@ -296,7 +295,7 @@ static void put_member(gbx_buf *to, const char *name, const char *text)
     (void)gbx_json_append_safe(to, text, strlen(text));
 }
 
-/* Its own statistics; never a record. */
+/* Put the dataset's statistics; never a record. */
 static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
 {
     const char *slash = strrchr(set->spec.path, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* data - from the datasets of --data to what clients see of them. */
+/* data - creates `compute` and its datasets, and takes the results of the loader. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters for all short descriptions, in equal shares. One that begins within its share
- * is completed; compute_tool.c leaves out what exceeds its own limit. */
+/* Characters of all short descriptions, in equal shares. An item that begins within its
+ * share is completed; compute_tool.c leaves out what exceeds its own limit. */
 #define DESCRIPTIONS_MAX 900
 #define DESCRIPTION_MIN  120
 
-/* Interval for retrying a locked database, which may be unlocked without a change. */
+/* Interval for retrying a locked database: unlocking it may not change the file. */
 #define HELD_MS 3000
 
-/* For values that were too long to show. */
+/* Limits of all kept values that were too long to show. */
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
 #define ARTIFACT_MS    3600000
 
@@ -27,7 +27,7 @@
 #define OUTPUT_BYTES (UINT64_C(10) << 20)
 #define CODE_BYTES   51200
 
-/* Limits of a description, at least. */
+/* Minimum limits of a description. */
 #define DESCRIBE_MS         10000
 #define DESCRIBE_BYTES      GBX_MIB(4)
 #define DESCRIBE_CODE_BYTES 65536
@@ -84,7 +84,7 @@ static void on_changed(void *user, size_t index, gbx_source_extent extent)
     gbx_data_loader_want(&d->loader, index, extent);
 }
 
-/* ---- scripts ---------------------------------------------------------------------- */
+/* ---- scripts --------------------------------------------------------------------- */
 
 static const char *name_at(void *user, size_t index)
 {
@@ -103,7 +103,7 @@ static bool is_pending(void *user, const char *code, size_t len)
     return false;
 }
 
-/* Without an engine, nothing was loaded. */
+/* The engine has started after failures: nothing was loaded before. */
 static void reload(void *user)
 {
     gbx_mcp_data *d = user;
@@ -114,7 +114,7 @@ static void reload(void *user)
     }
 }
 
-/* ---- making one ------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------- */
 
 static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t count,
                              gbx_error *reterr)
@@ -168,9 +168,9 @@ static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
     gbx_box_go_on(d->box);
 }
 
-/* ---- limits ----------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------- */
 
-/* Of a call of `compute`: an option, or the policy, or a default. */
+/* The limits of a call of `compute`: options, lowered by the policy, or defaults. */
 static gbx_limits limits_of(const gbx_options *options)
 {
     gbx_limits limits = options->limits;

@@ -27,44 +27,44 @@ typedef struct gbx_shown {
 } gbx_shown;
 
 /*
- * Register `compute` and one resource per dataset. A few threads read the files at
- * once. Lists wait until descriptions are ready (gbx_mcp_server_hold()); calls and
+ * Register `compute` and one resource per dataset. A few threads read the files in
+ * parallel. Lists wait until descriptions are ready (gbx_mcp_server_hold()); calls and
  * reads wait for the data that they use.
  *
  * specs: "NAME=FILE" as in --data. options: of the engine. shown: which values clients
- * may see. scripts: get the datasets, too, and have an engine with gbx_mcp_data_limits(); or
- * NULL. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
- * path in shown that belongs to no dataset.
+ * may see. scripts: NULL, or get the datasets, too; their engine must allow
+ * gbx_mcp_data_limits(). All are borrowed until freed. GBX_E_USAGE names the fault of a
+ * spec, or a path in shown that belongs to no dataset.
  */
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
                             const gbx_options *options, const gbx_shown *shown,
                             struct gbx_mcp_code *scripts, gbx_mcp_data **ret,
                             gbx_error *reterr);
-/* What an engine must allow with those options: for `compute`, and for describing datasets,
- * which may need more. */
+/* The limits that an engine with those options must allow: for `compute`, and for
+ * describing datasets, which may need more. */
 gbx_limits gbx_mcp_data_limits(const gbx_options *options);
-/* Append what a model is told at first. */
+/* Append the instructions for a model. */
 void gbx_mcp_data_put_instructions(const gbx_mcp_data *data, gbx_buf *to);
 void gbx_mcp_data_free(gbx_mcp_data *data);
 
-/* Check for the user who typed spec: GBX_E_OS if the file cannot be read. The error has
- * the path, which no model ever sees. */
+/* Check a spec for the user who typed it. GBX_E_OS: the file cannot be read. The error
+ * contains the path, which must not be shown to a model. */
 gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr);
 
-/* ---- source.c: what names a dataset ---------------------------------------- */
+/* ---- source.c: the argument of --data -------------------------------------- */
 
 /*
  * Parse the argument of --data: NAME=FILE, NAME=csv:FILE (also json:, ndjson:, tsv:),
- * NAME=csv:FILE?header=no&skip=N&bad=skip, or NAME=sqlite:FILE?query=SELECT..., with the
- * query percent-encoded where necessary.
+ * NAME=csv:FILE?header=no&skip=N&bad=skip, or NAME=sqlite:FILE?query=SELECT... The
+ * query is percent-encoded where necessary.
  */
 
-/* The engine's limit. */
+/* The engine's limit of a name, in bytes. */
 #define GBX_SPEC_NAME_MAX 64
 
 typedef enum gbx_spec_format {
-    GBX_SPEC_GUESS, /* from the beginning of the file */
+    GBX_SPEC_GUESS, /* guess it from the beginning of the file */
     GBX_SPEC_JSON,
     GBX_SPEC_NDJSON,
     GBX_SPEC_CSV,
@@ -80,14 +80,14 @@ typedef struct gbx_spec {
     unsigned how; /* CSV and TSV only: gbx_data_format bits */
 } gbx_spec;
 
-/* GBX_E_USAGE says what is wrong. Clean up *ret on success alone. */
+/* GBX_E_USAGE says what is wrong. Clean up *ret only on success. */
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr);
 
-/* What follows NAME=; the name of len bytes is for messages alone, and is cut. */
+/* Parse what follows NAME=. name, of len bytes, is only for messages, and is cut. */
 gbx_status gbx_spec_of(const char *name, size_t len, const char *source, gbx_spec *ret,
                        gbx_error *reterr);
 
-/* The file alone, for gbx_engine_load(); a guess is JSON. Not of a database. */
+/* The format for gbx_engine_load(), for a file at rest. GUESS is taken as JSON. */
 gbx_data_format gbx_spec_data_format(gbx_spec_format format, unsigned how);
 void gbx_spec_cleanup(gbx_spec *spec);
 

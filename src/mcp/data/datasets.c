@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * datasets - which datasets there are, and the threads that load them.
+ * datasets - the threads that load datasets, and look-ups of the datasets' state.
  *
  * The engine starts while threads read files; results are posted to the loop.
  *
- * A query may take a minute, so one reader never runs queries.
+ * A query may take a minute, so at least one reader runs no query.
  */
 #include "mcp/data/datasets.h"
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_MAX 20 /* datasets named in a list */
+#define NAMED_MAX 20 /* datasets in a list of names */
 
 /* How many readers may run queries. */
 #define QUERIES_MAX (GBX_LOADER_READERS - 1)
@@ -60,9 +60,9 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
     gbx_mcp_loop_post(l->data->loop, &l->arrival);
 }
 
-/* ---- a dataset's turn with the engine ---------------------------------------------- */
+/* ---- a dataset's turn with the engine -------------------------------------------- */
 
-/* Does no earlier dataset wait, and is no other being loaded? With the lock. */
+/* True if no earlier dataset waits, and no other is being loaded. With the lock. */
 static bool is_turn(const gbx_data_loader *l, size_t index)
 {
     if (l->is_giving)
@@ -74,9 +74,9 @@ static bool is_turn(const gbx_data_loader *l, size_t index)
 }
 
 /*
- * Ready datasets go in one by one, in the order of the list, so that the object of all
- * has its members in that order; a slow one does not hold up others. NULL: without an
- * engine.
+ * Datasets that are ready are loaded one by one, in the order of the list, so that the
+ * object of all datasets has its members in that order. A slow one does not delay the
+ * others. NULL: no engine could be started.
  */
 static gbx_engine *take_turn(gbx_data_loader *l, size_t index, gbx_error *reterr)
 {
@@ -97,7 +97,7 @@ static gbx_engine *take_turn(gbx_data_loader *l, size_t index, gbx_error *reterr
 
 /* ---- the readers' threads -------------------------------------------------------- */
 
-/* A dataset that cannot be described can be used all the same. */
+/* A dataset that cannot be described can still be used. */
 static void say_undescribed(gbx_told *told, const char *why)
 {
     char size[GBX_ERROR_MESSAGE_SIZE + 32];
@@ -149,7 +149,7 @@ static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *s
                            gbx_source_data_format(source), reterr);
 }
 
-/* The engine that has it now; NULL: it is refused. */
+/* Returns the engine that now has the dataset; NULL: it was refused. */
 static gbx_engine *put_into_engine(gbx_data_loader *l, size_t index, gbx_source *source,
                                    gbx_error *reterr)
 {
@@ -184,7 +184,7 @@ static void digest(const gbx_source *source, uint8_t ret[GBX_SHA256_SIZE])
     gbx_sha256_end(&sum, ret);
 }
 
-/* Why the engine refused it, without the name of the dataset, which the caller says. */
+/* Why the engine refused it, without the dataset's name, which the caller adds. */
 static const char *reason_of(const gbx_error *error)
 {
     const char *end = strstr(error->message, "': ");
@@ -192,7 +192,7 @@ static const char *reason_of(const gbx_error *error)
     return end != NULL ? end + 3 : error->message;
 }
 
-/* A file was read: report and load it unless it is unchanged. */
+/* Load what was read, unless it is unchanged, and report the result. */
 static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
@@ -216,7 +216,7 @@ static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
     slot->was_loaded = true;
     make_told(l, engine, index, source, &told);
     tell(l, index, GBX_LOAD_LOADED, &told, "");
-    digest(source, slot->loaded); /* nobody waits any more */
+    digest(source, slot->loaded); /* last: nothing waits for it */
 }
 
 static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
@@ -263,7 +263,7 @@ static bool find_wanted(const gbx_data_loader *l, size_t *ret)
     return false;
 }
 
-/* Take the next requested dataset, ours until it is no longer busy; false at the end. */
+/* Take the next requested dataset, and mark it busy. False: the loader stops. */
 static bool take_wanted(gbx_data_loader *l, size_t *ret, gbx_source_extent *ret_extent)
 {
     bool found = false;

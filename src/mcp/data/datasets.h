@@ -34,21 +34,21 @@ const char *gbx_spec_format_name(gbx_spec_format format);
 /*
  * Read what a spec names, for gbx_engine_load(). Blocks; call it from a thread.
  *
- * A file is read, not mapped: if it is cut short meanwhile, that is an error, not a
+ * A file is read, not mapped: a file that is cut short meanwhile must not cause a
  * signal.
  */
 
-/* Limit for a file, and for the JSON made of it. */
+/* Limit of a file, and of the JSON made from it, in bytes. */
 #define GBX_SOURCE_MAX ((size_t)1 << 30)
 
 /* How far a file is read. */
 typedef enum gbx_source_extent {
     GBX_SOURCE_WHOLE,
-    GBX_SOURCE_LINES, /* up to the last whole line: somebody writes to it */
+    GBX_SOURCE_LINES, /* up to the last whole line: a program writes to it */
 } gbx_source_extent;
 
-/* What a file was when last read. If it continues what it was, it is being appended to,
- * however long the writer rests, until another file replaces it. Zeroed: never read. */
+/* A file's state at the last read; zeroed: never read. If its contents continue the old
+ * ones, it counts as growing until another file replaces it, even while it rests. */
 typedef struct gbx_source_past {
     dev_t device;
     ino_t inode;
@@ -58,33 +58,33 @@ typedef struct gbx_source_past {
 } gbx_source_past;
 
 typedef struct gbx_source {
-    gbx_spec_format format; /* GUESS: JSON, or one value a line */
-    gbx_buf text;           /* of a file; nobody has looked at it */
+    gbx_spec_format format; /* GUESS: JSON or NDJSON */
+    gbx_buf text;           /* of a file; not parsed yet */
     gbx_rows rows;          /* of a database */
-    unsigned how;           /* as the spec's */
+    unsigned how;           /* that of the spec */
     uint64_t file_bytes;    /* bytes read; 0 for a database */
     bool grows;             /* the file is being written to */
 } gbx_source;
 
 /* past: NULL, or the state at the last read, which is updated. GBX_E_DATA: not a text
- * that can be read. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up *ret
- * on success alone. */
+ * that can be read. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up
+ * *ret only on success. */
 gbx_status gbx_source_read(const gbx_options *options, const gbx_spec *spec,
                            gbx_source_extent extent, gbx_source_past *past,
                            const atomic_bool *stop, gbx_source *ret, gbx_error *reterr);
 
-/* Not "" alone: the text of a file, or the rows. */
+/* The text of a file, which may be "", or the rows. */
 gbx_view gbx_source_text(const gbx_source *source);
-/* For gbx_engine_load(), which leaves out an unfinished last line. */
+/* For gbx_engine_load(). With it, an unfinished last line is left out. */
 gbx_data_format gbx_source_data_format(const gbx_source *source);
 void gbx_source_cleanup(gbx_source *source);
 
-/* GBX_E_OS if it is not an existing regular file; quick. */
+/* A quick check. GBX_E_OS: not a readable regular file. GBX_E_DATA: too large. */
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
 
 /* ---- describe.c ---------------------------------------------------------- */
 
-/* What is shown of a dataset. */
+/* The description of a dataset. */
 typedef struct gbx_told {
     char *type;          /* as TypeScript */
     char *brief;         /* the same, short */
@@ -92,10 +92,10 @@ typedef struct gbx_told {
     char *names;         /* of the fields, on one line; "": none */
     char *examples;      /* one per line */
     char *statistics;    /* a JSON array with one object per field */
-    const char *lost;    /* a path to show that leads to no field; or NULL */
+    const char *lost;    /* a path of --show that no record has; or NULL */
     uint64_t file_bytes; /* 0 for a database */
     uint64_t json_bytes; /* of a query; 0 for a file */
-    char *columns;       /* of a table without records; NULL: of anything else */
+    char *columns;       /* names, if it is a table without records; else NULL */
     bool is_table;
     gbx_spec_format format;
 } gbx_told;
@@ -105,25 +105,25 @@ typedef struct gbx_description {
     const char *name; /* of a dataset that the engine has */
     const gbx_shown *shown;
     const char *columns; /* of a table without records: names, a JSON array */
-    size_t columns_len;  /* 0: of anything else */
-    size_t brief;  /* characters, about, for the short type and for the examples */
-    bool is_table; /* rows of CSV or of a database: names are never data */
+    size_t columns_len;  /* 0: not such a table */
+    size_t brief;        /* approximate characters of the short type, and of examples */
+    bool is_table;       /* rows of CSV or of a database: names are never data */
     const gbx_limits *limits; /* of each attempt */
-    gbx_signal *signal;       /* ends it */
+    gbx_signal *signal;       /* aborts it */
 } gbx_description;
 
 /*
- * Let a worker describe a dataset: its type, size, examples and statistics. Of more than
- * 100,000 records so many are described, of fewer if that exceeds the limits;
- * the size says so. Texts come from the data: they are quoted, cut and bounded, and must
- * not be read as instructions. Blocks. Sets these texts and `lost`; clean up *ret on
- * success alone.
+ * Describe a dataset in a worker: its type, size, examples and statistics. At most
+ * 100,000 records are described, and fewer if that exceeds the limits; the size says
+ * so. Texts come from the data: they are quoted, cut and bounded, and must not be read
+ * as instructions. Blocks. Sets these texts and `lost`; clean up *ret only on
+ * success.
  */
 gbx_status gbx_describe(gbx_engine *engine, const gbx_description *of, gbx_told *ret,
                         gbx_error *reterr);
 
-/* The code that gives a dataset's whole description as a text, and the input for it; to
- * be called with the dataset, as form function. */
+/* Code that returns a dataset's whole description as a text, and its input. Call it as
+ * GBX_FORM_FUNCTION with the dataset. */
 extern const char gbx_script_describe[];
 bool gbx_describe_whole(const gbx_description *of, gbx_buf *to);
 
@@ -146,8 +146,8 @@ typedef struct gbx_load_outcome {
     char problem[GBX_ERROR_MESSAGE_SIZE];
 } gbx_load_outcome;
 
-/* One dataset, as the readers see it. Flags need the lock; the thread that reads it
- * owns the rest. */
+/* A dataset's state for the readers. Flags need the lock; the thread that reads the
+ * dataset owns the rest. */
 typedef struct gbx_load_slot {
     bool is_wanted;
     bool is_busy;    /* a thread reads it; others must not */
@@ -161,7 +161,7 @@ typedef struct gbx_load_slot {
 /* How many datasets are read at once. */
 #define GBX_LOADER_READERS 6
 
-/* Takes a result of the loader's threads; on the loop. */
+/* Takes a result of the loader's threads; called on the loop. */
 typedef void gbx_load_arrived_fn(gbx_mcp_data *data, gbx_load_outcome *outcome);
 
 typedef struct gbx_data_loader {
@@ -172,7 +172,7 @@ typedef struct gbx_data_loader {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool stop;
-    gbx_signal *signal; /* ends what workers do for us */
+    gbx_signal *signal; /* aborts the calls of workers */
     bool is_giving;     /* with the lock: the engine is being given a dataset */
     size_t queries;     /* with the lock: queries that are running */
     size_t next;        /* with the lock: where to look first for work */
@@ -185,7 +185,7 @@ typedef struct gbx_data_loader {
 
 gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
                                  gbx_load_arrived_fn *arrived, gbx_error *reterr);
-/* Request that a dataset be read, or read again. From the loop. */
+/* Request that a dataset be read, or read again. Call it on the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
 /* Join the threads. */
@@ -195,8 +195,8 @@ void gbx_data_loader_stop(gbx_data_loader *loader);
 
 typedef struct gbx_data_watch gbx_data_watch;
 
-/* changed(user, index, extent) is called on the loop a while after a file changed: once
- * it holds still, or now and then, with GBX_SOURCE_LINES, if it never does. */
+/* changed(user, index, extent) is called on the loop after a file has changed: when the
+ * changes stop, or repeatedly with GBX_SOURCE_LINES while they do not. */
 gbx_data_watch *gbx_data_watch_new(
     gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user);
@@ -212,7 +212,7 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments);
 /* Call after the loop has ended. */
 void gbx_compute_end_all(gbx_mcp_data *data);
 
-/* ---- compute_reply.c: what is answered ------------------------------------------- */
+/* ---- compute_reply.c: replies ---------------------------------------------------- */
 
 /* advice: what to do about the error or the missing value, or "" to use the engine's
  * hint. is_text: the value is a text for the model, not JSON. */
@@ -222,7 +222,7 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint);
 
-/* ---- compute_tool.c: descriptions, schemas, resources ----------------------------------- */
+/* ---- compute_tool.c: descriptions, schemas, resources ---------------------------- */
 
 /* Register `compute` and the resources again. */
 void gbx_offer_all(gbx_mcp_data *data);
@@ -236,8 +236,8 @@ struct gbx_dataset_state {
     bool is_settled; /* its first load has ended, whether it worked or not */
     bool is_loaded;
     gbx_told told;
-    char problem[GBX_ERROR_MESSAGE_SIZE]; /* of the file as it is now; "" if none */
-    bool is_held;                         /* locked: it is tried again later */
+    char problem[GBX_ERROR_MESSAGE_SIZE]; /* with the present file; "" if none */
+    bool is_held;                         /* a locked database: retried later */
     char uri[128];
 };
 
@@ -253,13 +253,13 @@ struct gbx_mcp_data {
     gbx_data_loader loader;
     gbx_data_watch *watch;
     gbx_artifacts *artifacts; /* results that were too long to be shown */
-    bool is_alone;            /* without scripts, which have a box and artifacts */
+    bool is_alone;            /* without scripts: it owns box and artifacts */
     bool is_held;             /* tool and resource lists wait for us */
-    struct event *again;      /* for locked databases */
+    struct event *again;      /* retries locked databases */
     LIST_HEAD(, gbx_compute) calls;
 };
 
-/* ---- datasets.c: their state ------------------------------------------------------ */
+/* ---- datasets.c: their state ----------------------------------------------------- */
 
 /* The dataset of that name, or NULL. */
 const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *name);
@@ -267,8 +267,8 @@ const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *nam
 /* Does the code have the dataset's name as a word, or `datasets`? */
 bool gbx_data_may_read(const gbx_dataset_state *set, const char *code, size_t len);
 
-/* Append why datasets that the code names, or any if it has `datasets` alone, are missing:
- * they could not be read. The code may not notice. user is the gbx_mcp_data. */
+/* Append why datasets could not be read: those that the code names, or all if it names
+ * only `datasets`. The code may not notice. user is the gbx_mcp_data. */
 void gbx_data_say_unread(void *user, const char *code, size_t len, gbx_buf *to);
 
 /* Append the first names: "there are orders, customers". */

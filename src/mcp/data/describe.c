@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe - asks a worker what may be shown of a dataset: describe.js runs there, like
- * any call. What comes back is escaped and bounded here, because the dataset is hostile.
+ * describe - describes a dataset by running describe.js on it in a worker, like any
+ * call. The result is escaped and bounded here, because the dataset is hostile.
  */
 #include "mcp/data/datasets.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of a dataset that are described: at first, and if these take too long. */
+/* Maximum number of records that are described, and that of the second attempt. */
 #define RECORDS_MAX 100000
 #define RECORDS_FEW 10000
 
@@ -152,7 +152,7 @@ gbx_status gbx_describe(gbx_engine *engine, const gbx_description *of, gbx_told 
     gbx_error error = {0};
     gbx_status status = describe(engine, of, RECORDS_MAX, ret, &error);
 
-    if (status == GBX_E_DATA) /* it has taken too long, or too much memory */
+    if (status == GBX_E_DATA) /* it took too much time or memory */
         status = describe(engine, of, RECORDS_FEW, ret, &error);
     if (status != GBX_OK && reterr != NULL)
         *reterr = error;

@@ -8,13 +8,12 @@
  *
  * Evaluates to a function of (data, options):
  *   options  { examples: 'patterns', 'values' or 'none'; shown: paths of fields whose values
- *              may be shown, '' for all; records: how many elements of an array to
- *              describe, evenly spread; isTable: rows of a table; columns: names, of a query without
- *              rows; room: characters for the type; brief: the same for a short one, and for
- *              the examples; isWhole: say all of it, at any depth }
+ *              may be shown, '' for all; records: how many elements of an array to describe,
+ *              evenly spread; isTable: data has the rows of a table; columns: names of the
+ *              columns of a query without rows; room: characters for the type; brief: the same
+ *              for a short one, and for the examples; isWhole: describe everything, as a text }
  *   returns  { type, brief, size, names, examples, fields, lost }; names: of the fields, on
- *              one line; lost: index in shown of the first path that leads to no field, or
- *              -1. If isWhole, a text
+ *              one line; lost: index in shown of the first path without a field, or -1
  */
 (data, options) => {
   const NODES_MAX = 2048;
@@ -189,8 +188,8 @@
     return { names, keys, values };
   };
 
-  // The record under a name, or the first of a list of them; its names, or null. Columns
-  // named by row numbers are not records.
+  // The field names of a record, or of the first one in an array; null if there are none. An
+  // object that is keyed by row numbers is not a record.
   const recordNames = (value) => {
     const record = Array.isArray(value) ? value.find((one) => one !== null) : value;
     const names = isRecord(record) ? Object.keys(record) : [];
@@ -266,8 +265,8 @@
 
   // ---- what may be shown ----------------------------------------------------------
 
-  // A position in the dataset. Elements and members of maps have the position of their
-  // container: only names of fields are steps.
+  // A path consists of names of fields only: elements of arrays and members of maps have the
+  // path of their container.
   const restOf = (path, name) =>
     name !== '' && path.startsWith(name) && (path[name.length] ?? '.') === '.'
       ? path.slice(name.length + 1)
@@ -322,7 +321,7 @@
   const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
   const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
-  // Text with room: what does not fit is not begun. Of a list, more() says how much that is.
+  // A text that begins no item beyond `room`; more() describes the items of a list left out.
   const writer = (room) => ({
     text: '',
     add(part) {
@@ -407,7 +406,7 @@
     out.add(isUnion ? ')[]' : '[]');
   };
 
-  // What would mislead a model is noted: an id of 19 digits loses digits in code.
+  // Notes warn of values that mislead a model: an id of 19 digits loses digits in code.
   const stringType = (node, at) => {
     if (isChoice(node, at)) {
       return node.top.map(([value]) => quote(value, CHOICE_CHARS, true)).join(' | ');
@@ -515,7 +514,7 @@
   const EXAMPLE_KEYS = 3;
   const NUMBER_CHARS = 24;
 
-  // What did not fit is mentioned.
+  // Mention how much was left out.
   const putLeft = (out, left, isFirst) => {
     out.add(left > 0 ? `${isFirst ? '' : ', '}/* ${left} more */` : '');
   };
@@ -600,7 +599,7 @@
   const LISTED_CHARS = 1500000; // beyond that no field is begun
   const PATH_CHARS = 512;
 
-  // The fewest digits that are exact to a thousandth of the range; never outside it.
+  // Round to the fewest digits that are exact to a thousandth of the range, and within it.
   const meanOf = (node) => {
     const exact = node.sum / node.numbers;
     const mean = Math.min(Math.max(exact, node.min), node.max);
@@ -701,7 +700,8 @@
     putType(out, root, top);
     return out.text;
   };
-  const { columns = options.columns, isCut, skipped = 0 } = Array.isArray(data) ? data : {}; // as the template has read it
+  // The template sets these when it reads the data.
+  const { columns = options.columns, isCut, skipped = 0 } = Array.isArray(data) ? data : {};
   const told = {
     type: columns === undefined ? typeText(options.room) : columnsType(columns, options.room),
     brief: columns === undefined ? typeText(options.brief) : columnsType(columns, options.brief),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_watcher - looks at every file now and then. A changed file is examined until two
- * looks agree. One that is written without a pause is reported after PATIENCE_MOST as it
- * is, and again when it rests.
+ * file_watcher - polls every file. A changed file is polled faster, and reported when
+ * two polls agree. A file that keeps changing is reported after PATIENCE_MOST polls,
+ * and again when it stops.
  *
- * Looks work where events do not: a folder may be replaced, by a link on the way to it or
- * under its own name, and some file systems send no events at all.
+ * Polling works where events do not: a folder may be replaced, itself or through a link
+ * on the way to it, and some file systems send no events.
  *
- * What a writer of a database appends to its log counts only once the log's index (-shm)
- * says so, which may be later.
+ * Data that a writer appends to a database's log counts only when the log's index
+ * (-shm) says so, which may be later.
  */
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
@@ -21,22 +21,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Between looks, and while a file is not at rest. */
+/* Time between polls: usually, and while a file changes. */
 #define LOOK_MS       250
 #define UNREST_MS     40
-#define PATIENCE_MOST 50 /* looks */
+#define PATIENCE_MOST 50 /* polls */
 
 /* The part of a log's index that readers do not write. */
 #define INDEX_SIZE 96
 
-/* A changed file differs in one of these. */
+/* The state of a file: a changed one differs in a member. */
 typedef struct looks {
     struct {
         dev_t device;
         ino_t inode;
         off_t size;
         struct timespec written;
-        struct timespec changed; /* whatever a program says when it was written */
+        struct timespec changed; /* unlike `written`, programs cannot set it */
     } of[2];                     /* the file, and the log of a database */
     char index[INDEX_SIZE];      /* of the log */
 } looks;
@@ -46,7 +46,7 @@ typedef struct watched {
     int index;    /* descriptor of a log's index, or -1 */
     looks loaded; /* at the last report */
     looks last;
-    bool is_partly; /* it was reported while it was written */
+    bool is_partly; /* the last report was during changes */
     int patience;
 } watched;
 
@@ -63,7 +63,7 @@ static void look_at(const char *path, size_t which, looks *ret)
     struct stat st;
 
     if (stat(path, &st) < 0 || (which == 1 && st.st_size == 0))
-        return; /* an empty log counts as none */
+        return; /* an empty log counts as missing */
     ret->of[which].device = st.st_dev;
     ret->of[which].inode = st.st_ino;
     ret->of[which].size = st.st_size;
@@ -86,8 +86,8 @@ static void open_index(watched *f, const char *path)
     f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Both are next to the target of a link, as for SQLite. A reader may remove and
- * recreate the index: a missing one counts as unchanged. */
+/* Like SQLite, look next to the target of a link. A reader may remove and recreate the
+ * index: a missing one counts as unchanged. */
 static void look_at_log(watched *f, looks *ret)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(f->spec->path, NULL);
@@ -132,7 +132,7 @@ static void tell(gbx_data_watch *w, size_t index, const looks *now,
     w->changed(w->user, index, extent);
 }
 
-/* Is it at rest? */
+/* Poll one file, and report changes. True if it was unchanged since the last poll. */
 static bool examine(gbx_data_watch *w, size_t index)
 {
     watched *f = &w->files[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source - the argument of --data, and reading what it names: a file, or a query of a
- * database.
+ * source - parses the argument of --data, and reads what it names: a file, or the rows
+ * of a query.
  */
 #include "mcp/data/datasets.h"
 
@@ -23,7 +23,7 @@
  * recognised. */
 #define HALVES 2
 
-/* Bytes at the end of a file by which it is recognised. */
+/* A file that grows is recognised by its last bytes, at most this many. */
 #define END_BYTES GBX_KIB(64)
 
 /* ---- the argument --------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static gbx_spec_format format_of_path(const char *path)
     return GBX_SPEC_GUESS;
 }
 
-/* What names it, without the prefix, in *ret_path. */
+/* *ret_path is the source without its prefix; *ret_is_named: it has one. */
 static gbx_spec_format take_format(const char *source, const char **ret_path,
                                    bool *ret_is_named)
 {
@@ -148,7 +148,7 @@ static gbx_status take_query(gbx_spec *spec, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* One option of a table, NUL at its end. */
+/* Parse one option of a table. False: it is not valid. */
 static bool take_option(gbx_spec *spec, const char *option)
 {
     char *end;
@@ -167,7 +167,7 @@ static bool take_option(gbx_spec *spec, const char *option)
     return true;
 }
 
-/* path is FILE?header=no&skip=N&bad=skip, each at most once; it is cut at the '?'. */
+/* path is FILE?header=no&skip=N&bad=skip; it is cut at the '?'. */
 static gbx_status take_options(gbx_spec *spec, gbx_error *reterr)
 {
     char *at = strchr(spec->path, '?');
@@ -186,7 +186,7 @@ static gbx_status take_options(gbx_spec *spec, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* name: of len bytes, at most GBX_SPEC_NAME_MAX. */
+/* name has len bytes, at most GBX_SPEC_NAME_MAX. */
 static gbx_status parse_source(const char *name, size_t len, const char *source,
                                gbx_spec *spec, gbx_error *reterr)
 {
@@ -345,7 +345,7 @@ static gbx_status read_file(const gbx_spec *spec, gbx_source_past *past,
 
 /* ---- text ----------------------------------------------------------------------- */
 
-/* The kind of a text that its name does not tell; JSON may be NDJSON. */
+/* Guess the format of a text; GUESS means JSON or NDJSON. */
 static gbx_spec_format guess(const char *text, size_t len)
 {
     size_t at = 0;
@@ -356,7 +356,7 @@ static gbx_spec_format guess(const char *text, size_t len)
                                                             : GBX_SPEC_CSV;
 }
 
-/* Is every other of the first bytes a NUL, as in UTF-16 with Latin letters? */
+/* True if every other of the first bytes is NUL, as in UTF-16 with Latin letters. */
 static bool has_halves(const char *text, size_t len, size_t at)
 {
     size_t n = 0;
@@ -499,7 +499,7 @@ gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
 
     if (spec->format != GBX_SPEC_SQLITE)
         return open_file(spec, &fd, &st, reterr);
-    /* Not opened: closing it would drop locks that this process has on it. */
+    /* Do not open it: closing it would drop locks that this process has on it. */
     if (stat(spec->path, &st) < 0 ||
         faccessat(AT_FDCWD, spec->path, R_OK, AT_EACCESS) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* child_link - a child that is asked to end counts until it has, for three seconds at most, so
- * clients that come and go cannot make any number of processes. */
+/* child_link - lines to and from a child. A freed child still counts until it ends or
+ * is silent for three seconds, so reconnecting clients cannot pile up processes. */
 #include "mcp/http/http.h"
 
 #include "base/cleanup.h"
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A child answers with at most 64 MiB; longer lines are not its own. */
+/* A child's answers have at most 64 MiB; a longer line is dropped. */
 #define LINE_MAX_BYTES GBX_MIB(65)
-/* May wait for a child to read; it reads until its own limits are reached. */
+/* Bytes that may wait for a child, which reads until it reaches its own limits. */
 #define INPUT_MAX GBX_MIB(66)
 
-/* It ends by itself in less. */
+/* How long a freed child may write nothing. It usually ends sooner. */
 #define END_MS 3000
 
 struct gbx_child_link {
     LIST_ENTRY(gbx_child_link) entry;
     gbx_child_set *owner;
-    gbx_child_hooks hooks; /* zeroed: it is asked to end */
+    gbx_child_hooks hooks; /* zeroed: it has ended, or is asked to */
     struct bufferevent *bev;
     gbx_mcp_line_reader lines;
     bool is_freed;
@@ -37,7 +37,7 @@ static void drop_link(gbx_child_link *child)
     free(child);
 }
 
-/* The child is gone, or has sent what no child sends. */
+/* The child has ended, or was freed and has written nothing for END_MS. */
 static void report_end(gbx_child_link *child)
 {
     gbx_child_hooks hooks = child->hooks;

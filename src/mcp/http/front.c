@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * front - which request goes to which session, and the life of the whole.
+ * front - passes requests to their sessions, and starts and ends the server.
  *
- * The one child of 2026-07-28 is started before the first request: if the server cannot
- * start, this is noticed at once, and its own error tells why.
+ * The child of 2026-07-28 is started before the first request: if it cannot start, the
+ * server fails at once, and the child has printed the reason.
  */
 #include "mcp/http/http.h"
 
@@ -17,13 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A session that nobody has used for so long, and from which nobody listens, ends; if
- * there is no place for another one, sooner. */
+/* A session without a connection ends if it was not used for IDLE_NS; or for SPARE_NS,
+ * if a new session needs its place. */
 #define IDLE_NS  (INT64_C(30) * 60 * 1000 * GBX_NS_PER_MS)
 #define SPARE_NS (60000 * GBX_NS_PER_MS)
 #define SWEEP_MS 5000
 
-/* At the end: for running requests, for children, and between two looks. */
+/* At shutdown: time for running requests, for children, and between two checks. */
 #define GRACE_MS    1000
 #define CHILDREN_MS 2000
 #define CHECK_MS    10
@@ -65,7 +65,7 @@ static void end_session(front *f, gbx_http_session *s)
 
 static void fail_start(front *f)
 {
-    errno = 0; /* the child has given the reason */
+    errno = 0; /* the child has printed the reason */
     f->status = gbx_fail(f->err, GBX_E_OS, "the server cannot start");
     gbx_mcp_loop_stop(f->loop, 0);
 }
@@ -126,8 +126,8 @@ static bool is_idle(const gbx_http_session *s, int64_t for_ns)
            gbx_clock_now_ns() - s->used_ns >= for_ns;
 }
 
-/* End the session that was idle longest, if it was for a minute. Its place is free when its
- * child has ended, which is soon. */
+/* End the session that has been idle longest, if it was for a minute. Its place becomes
+ * free soon after, when its child has ended. */
 static void make_place(front *f)
 {
     gbx_http_session *oldest = NULL;
@@ -264,7 +264,7 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
     }
 }
 
-/* ---- the end ---------------------------------------------------------------------- */
+/* ---- shutdown ------------------------------------------------------------------- */
 
 static bool is_busy(const front *f)
 {
@@ -305,7 +305,7 @@ static void on_end(void *user)
     front *f = user;
 
     if (f->phase == ENDING)
-        gbx_mcp_loop_stop(f->loop, 0); /* the kernel ends what is left with us */
+        gbx_mcp_loop_stop(f->loop, 0); /* the kernel kills remaining children with us */
     else
         begin_ending(f);
 }
@@ -340,7 +340,7 @@ static void on_spawner_gone(evutil_socket_t fd, short what, void *arg)
     gbx_mcp_loop_stop(f->loop, 0);
 }
 
-/* ---- the beginning ------------------------------------------------------------------ */
+/* ---- start ---------------------------------------------------------------------- */
 
 static void make_events(front *f)
 {
@@ -348,7 +348,7 @@ static void make_events(front *f)
     struct event_base *base = gbx_mcp_loop_base(f->loop);
     sigset_t ours;
 
-    /* As the first process of a container we inherit those of children that died. */
+    /* As process 1 of a container we inherit orphans: let the kernel reap them. */
     (void)signal(SIGCHLD, SIG_IGN);
     (void)sigemptyset(&ours);
     gbx_mcp_timer_init(&f->sweep, f->loop, on_sweep, f);

@@ -2,18 +2,18 @@
 /*
  * http - the MCP server at an address: Streamable HTTP, in both eras.
  *
- * Three kinds of processes. The front listens, and moves messages between connections and
- * children; it runs no engine and reads no data. A child is the ordinary server on
- * standard input and output, for one client. The spawner forks children; it is forked
- * before the first client is seen, so its memory holds no client's data. Children and
- * spawner die with the front.
+ * It has three kinds of processes. The front listens, and moves messages between
+ * connections and children; it runs no engine and reads no data. A child is the
+ * ordinary server on standard input and output. The spawner forks children. It is
+ * forked before the first client connects, so its memory holds no client's data.
+ * Children and spawner die with the front.
  *
- * In the older eras each session has a child. In 2026-07-28 all requests share one, since
- * all of them have the same identity: whoever may send requests at all.
+ * In the older eras each session has a child. In 2026-07-28 all requests share one
+ * child, since they have the same identity: that of any client that may send requests.
  *
- * A connection carries one request after another, and bytes that come before an answer are
- * never read as the next one: where a request ends cannot be disputed with a proxy.
- * Everything here runs on the loop's thread.
+ * A connection carries one request after another. Bytes that arrive before the answer
+ * are never read as the next request, so a proxy cannot disagree about where a request
+ * ends. In the front, everything runs on the loop's thread.
  */
 #ifndef GBX_MCP_HTTP_HTTP_H
 #define GBX_MCP_HTTP_HTTP_H
@@ -37,25 +37,25 @@ typedef struct gbx_http_options {
     const char *address;    /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
     const char *socket;     /* path of a socket file, or NULL */
     const char *path;       /* "/mcp" */
-    const char *token_file; /* for "Authorization: Bearer"; NULL: anybody may ask */
+    const char *token_file; /* for "Authorization: Bearer"; NULL: no token needed */
     gbx_trust trust;        /* in that file */
     bool is_behind_proxy;
-    uint8_t token[GBX_SHA256_SIZE]; /* its hash, once the file is read */
+    uint8_t token[GBX_SHA256_SIZE]; /* SHA-256 of it, once the file is read */
 } gbx_http_options;
 
-/* Are the options complete and consistent? GBX_E_USAGE says what is not. */
+/* Check that the options are complete and consistent; else GBX_E_USAGE. */
 gbx_status gbx_http_check(const gbx_http_options *options, gbx_error *reterr);
 
-/* Read the token's file, if there is one. */
+/* Read the token file, if one is set. */
 gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr);
 
-/* Serve until a signal asks us to go; spawner is moved in. */
+/* Serve until a signal ends the server. Takes ownership of spawner. */
 gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                           gbx_error *reterr);
 
 /* ---- listeners.c ------------------------------------------------------------- */
 
-/* An address that means: the sockets that systemd has opened. */
+/* The address that stands for the sockets that systemd has opened. */
 #define GBX_HTTP_SYSTEMD "systemd"
 
 #define GBX_HTTP_LISTENERS_MAX 8
@@ -79,44 +79,44 @@ typedef struct gbx_http_listener {
 typedef struct gbx_http_listeners {
     gbx_http_listener items[GBX_HTTP_LISTENERS_MAX];
     size_t count;
-    const char *file; /* made by us, or NULL */
+    const char *file; /* the socket file that we created, or NULL */
     struct stat made;
 } gbx_http_listeners;
 
-/* Do the options name addresses that we may serve? GBX_E_USAGE. */
+/* Check that the options name addresses that may be served; else GBX_E_USAGE. */
 gbx_status gbx_http_listeners_check(const gbx_http_options *options, gbx_error *reterr);
-/* Listen; close them also after an error. */
+/* Open all listeners. Close them also after an error. */
 gbx_status gbx_http_listeners_open(gbx_http_listeners *all,
                                    const gbx_http_options *options, gbx_error *reterr);
 void gbx_http_listeners_close(gbx_http_listeners *all);
-/* In a fork of the process pid: close what systemd has passed to it. */
+/* In a fork of the process pid: close the descriptors that systemd passed to it. */
 void gbx_http_close_inherited(pid_t pid);
 
 /* ---- spawner.c --------------------------------------------------------------- */
 
 /*
- * Fork the spawner; call it before any other thread, and before anything secret is read.
- * It returns in two kinds of processes. In the front *ret_socket is the spawner's socket.
- * In each child, later, it is -1: standard input and output are its client.
+ * Fork the spawner. Call it before any thread is started and any secret is read. It
+ * returns in the front, where *ret_socket is the socket to the spawner; and later in
+ * each child, where it is -1 and standard input and output lead to the client.
  */
 gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr);
 
-/* Ask for a child: *ret_fd is the other end of its input and output. False with errno. */
+/* Fork a child; *ret_fd is the other end of its stdin and stdout. False with errno. */
 bool gbx_spawner_fork(int spawner, int *ret_fd);
 
 /* ---- http_request.c ---------------------------------------------------------- */
 
 /*
- * HTTP/1.1 requests, read strictly; no I/O inside.
+ * A strict parser of HTTP/1.1 requests; it does no I/O.
  *
- * Anything that two readers could understand differently is refused: a line end without
- * its carriage return, white space before a colon, a folded or doubled field, two
- * lengths, a length with a sign, extensions of chunks, trailers.
+ * Anything that two parsers could interpret differently is refused: a line end without
+ * its carriage return, white space before a colon, a folded field, a repeated field
+ * that must be single, two lengths, a length with a sign, chunk extensions, trailers.
  */
 
 #define GBX_HTTP_HEAD_MAX   GBX_KIB(16)
 #define GBX_HTTP_FIELDS_MAX 64
-/* A child takes lines of 16 MiB, in which our numbers may be longer than the client's. */
+/* A child accepts lines of 16 MiB, and our ids may be longer than the client's. */
 #define GBX_HTTP_BODY_MAX (GBX_MIB(16) - 64)
 
 typedef struct gbx_http_field {
@@ -140,63 +140,63 @@ typedef struct gbx_http_request {
     gbx_http_part part;
     bool is_1_0; /* HTTP/1.0, which has no chunks */
     bool is_chunked;
-    size_t left; /* of the body, or of the chunk */
+    size_t left; /* unread bytes of the body, or of the chunk */
     int chunk;   /* state of the chunked body */
     gbx_buf body;
-    size_t digits; /* of a chunk's size */
+    size_t digits; /* read of a chunk's size */
 } gbx_http_request;
 
 void gbx_http_request_init(gbx_http_request *request);
 void gbx_http_request_cleanup(gbx_http_request *request);
 
-/* Read the next bytes of the head or the body, up to its end; *used is how many. Returns
- * 0, or the status to refuse the request with. */
+/* Read the next bytes of the head or of the body, up to its end; *used is their number.
+ * Returns 0, or the HTTP status with which to refuse the request. */
 int gbx_http_request_feed(gbx_http_request *request, const char *data, size_t len,
                           size_t *used);
 
 /* The value of a field, or NULL. */
 const char *gbx_http_field_of(const gbx_http_request *request, const char *name);
 
-/* Does the client want its connection closed after the answer? */
+/* True if the client wants to close after the answer, as HTTP/1.0 always does. */
 bool gbx_http_is_last(const gbx_http_request *request);
 
-/* Does a list of media ranges, as in Accept, contain a type ("text/event-stream")? */
+/* True if a list of media ranges, as in Accept, has a type ("text/event-stream"). */
 bool gbx_http_accepts(const char *list, const char *type);
 
 /* ---- http_connection.c --------------------------------------------------------- */
 
-/* Connections, from accept() to the last byte. Who does not send or does not read is
- * closed after a while. An answer that is neither refused nor a stream leaves its connection
- * open for the next request. */
+/* Connections, from accept() to the last byte. A client that does not send or does not
+ * read is disconnected after a while. A connection stays open for the next request
+ * unless the request was refused or its answer was a stream. */
 
 typedef struct gbx_http_server gbx_http_server;
 typedef struct gbx_http_connection gbx_http_connection;
 
 typedef struct gbx_http_hooks {
     void *user;
-    /* The head is complete. 0: go on; else it was refused and answered. */
+    /* The head is complete. True: go on. False: the request was refused. */
     bool (*head)(void *user, gbx_http_connection *c, const gbx_http_request *request);
     /* The request is complete. It must be answered, now or later. */
     void (*request)(void *user, gbx_http_connection *c,
                     const gbx_http_request *request);
 } gbx_http_hooks;
 
-/* The listeners' descriptors are moved in; they must stay. Nothing is accepted yet. */
+/* Takes the descriptors of the listeners, which must outlive it. Not accepting yet. */
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
                                      const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
-/* Accept no more, and let each connection end with its answer. */
+/* Stop accepting, and close each connection after its answer. */
 void gbx_http_server_stop_accepting(gbx_http_server *server);
-/* Is an answer still being sent? */
+/* True while an answer is being sent. */
 bool gbx_http_server_is_sending(const gbx_http_server *server);
 /* Closes every connection. NULL is ignored. */
 void gbx_http_server_free(gbx_http_server *server);
 
-/* gone is called once, if the connection ends before its answer does; the connection may
- * not be used any more. NULL: nothing is called. */
+/* gone is called once if the connection ends before its answer; then the connection
+ * must not be used any more. NULL: nothing is called. */
 void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *user);
 
-/* Answer. fields: further header fields, each with its line end, or NULL. body is copied. */
+/* Answer. fields: more header fields, each with its line end, or NULL. Copies body. */
 void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
                     const char *type, const void *body, size_t len);
 /* Refuse the request with a JSON-RPC error; its connection ends. */
@@ -204,17 +204,17 @@ void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields
                           gbx_view id, int code, const char *message);
 /* Answer with a stream of events, which ends with the connection. */
 void gbx_http_begin_events(gbx_http_connection *c, const char *fields);
-/* Append to the stream: head, text and an empty line, all or nothing. False: the client does not
- * read, and the connection ends without them. */
+/* Append head, text and an empty line to the stream, all or nothing. False: the client
+ * does not read, and its connection is closed. */
 bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
                   size_t len);
 /* End the stream when everything is sent. */
 void gbx_http_end(gbx_http_connection *c);
-/* Bytes that wait for the client to read. */
+/* Bytes of output that the client has not read yet. */
 size_t gbx_http_unread(const gbx_http_connection *c);
-/* Its socket, for a look. */
+/* Its socket, borrowed for inspection. */
 int gbx_http_descriptor(const gbx_http_connection *c);
-/* Where it came in. */
+/* The listener that accepted it. */
 const gbx_http_listener *gbx_http_listener_of(const gbx_http_connection *c);
 
 /* ---- child_link.c ------------------------------------------------------------- */
@@ -226,12 +226,11 @@ typedef struct gbx_child_link gbx_child_link;
 typedef struct gbx_child_hooks {
     void *user;
     void (*line)(void *user, const char *line, size_t len);
-    /* It has ended by itself. The last call; free the link in it or later. */
+    /* The child has ended by itself. The last hook; free the link in it or later. */
     void (*ended)(void *user);
 } gbx_child_hooks;
 
-/* All links that are not gone yet, also those that are freed and wait for the child's
- * end. */
+/* All links, also freed ones that still wait for their child to end. */
 typedef struct gbx_child_set {
     gbx_mcp_loop *loop;
     int spawner;
@@ -239,14 +238,14 @@ typedef struct gbx_child_set {
     LIST_HEAD(, gbx_child_link) links;
 } gbx_child_set;
 
-/* Children at a time. */
+/* Limit of children at a time. */
 #define GBX_CHILDREN_MAX 64
 
-/* NULL with errno; EAGAIN: there are too many. */
+/* NULL with errno; EAGAIN: too many children. */
 gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks);
-/* One message, without its newline. False: too much waits already. */
+/* Send one message, without its newline. False: too many bytes wait to be read. */
 bool gbx_child_send(gbx_child_link *child, const void *line, size_t len);
-/* Let the child end. No hook is called any more. NULL is ignored. */
+/* Ask the child to end. No hook is called any more. NULL is ignored. */
 void gbx_child_free(gbx_child_link *child);
 /* Drop all links at once. */
 void gbx_child_set_drop(gbx_child_set *children);
@@ -255,14 +254,14 @@ void gbx_child_set_drop(gbx_child_set *children);
 
 /*
  * Ids of requests and progress tokens. Two clients of one child may choose the same ones,
- * so the front replaces them by numbers of its own, in the text.
+ * so the front replaces them in the text by numbers of its own.
  *
- * All of it looks at values as the server does, by json_view. A member that could be read
- * in two ways is refused.
+ * The front reads values by json_view, as the server does. It refuses a message with a
+ * member that could be read in two ways.
  */
 
 typedef struct gbx_message_cut {
-    gbx_view old; /* in the text */
+    gbx_view old; /* the replaced part of the text */
     gbx_view fresh;
 } gbx_message_cut;
 
@@ -270,14 +269,14 @@ typedef struct gbx_message_cut {
 bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
                         const gbx_message_cut *cuts, size_t count);
 
-/* Is each of these names there at most once? */
+/* True if the object has each of these names at most once. */
 bool gbx_message_is_once(gbx_view object, const char *const *names, size_t count);
 
-/* What a message of a child refers to; no values if it has none. */
+/* The ids in a message of a child; no value where it has none. */
 typedef struct gbx_message_refs {
     gbx_view id;      /* of an answer */
     gbx_view token;   /* of progress */
-    gbx_view request; /* in _meta: a subscription's, or that of a log message */
+    gbx_view request; /* in _meta: the request of a subscription or log message */
 } gbx_message_refs;
 void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret);
 
@@ -285,31 +284,31 @@ void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret
 
 /* ---- request_checks.c ------------------------------------------------------------ */
 
-/* What the front asks of a request before a child sees it. */
+/* Checks of a request before a child sees it. True: go on. False: it was answered. */
 
-/* Path, Host, Origin, token, method, and types. True: go on; else it was answered. */
+/* Check path, Host, Origin, token, method and media types. */
 bool gbx_http_guard_head(const gbx_http_options *options, gbx_http_connection *c,
                          const gbx_http_request *request);
 
-/* Does the request belong to 2026-07-28? message: NULL for GET and DELETE. */
+/* True if the request is of 2026-07-28. message: NULL for GET and DELETE. */
 bool gbx_http_is_modern(const gbx_http_request *request,
                         const gbx_rpc_message *message);
-/* Do header fields and _meta of 2026-07-28 agree? True: go on; else it was answered. */
+/* Check that header fields and _meta of 2026-07-28 agree. */
 bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *request,
                            const gbx_rpc_message *message);
-/* Is the version in the header, if any, a legacy one? */
+/* Check that the version in the header, if any, is a legacy one. */
 bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *request);
 
 /* ---- session_streams.c ------------------------------------------------------------ */
 
 /*
  * The streams of a session: one for each POST with requests, and one for messages that
- * belong to none. In the older eras a stream outlives its connection: its last events are
- * kept, and a client that returns with the id of the last that it has got receives the
- * rest.
+ * belong to no request. In the older eras a stream outlives its connection: its last
+ * events are kept, and a client that reconnects with the id of the last event that it
+ * received gets the rest.
  */
 
-/* Kept for a session, in all streams together. */
+/* Limits for one session: kept events, bytes of these, and finished streams. */
 #define GBX_STREAM_EVENTS_MAX 512
 #define GBX_STREAM_BYTES_MAX  GBX_MIB(4)
 #define GBX_STREAMS_KEPT      32
@@ -328,23 +327,23 @@ typedef struct gbx_stream {
     gbx_http_connection *connection; /* or NULL */
     bool has_begun;                  /* as a stream of events */
     size_t open;                     /* requests without an answer */
-    uint64_t last;                   /* event */
-    uint64_t sent;                   /* last event that went to some connection */
-    int64_t since_ns;                /* last sign of life */
+    uint64_t last;                   /* number of the last event */
+    uint64_t sent;                   /* number of the last event that was sent */
+    int64_t since_ns;                /* time of the last event or heartbeat */
     TAILQ_HEAD(, gbx_stream_event) events;
 } gbx_stream;
 
 typedef struct gbx_streams {
     TAILQ_HEAD(gbx_stream_list, gbx_stream) all;
-    bool keeps;         /* events, after they were sent */
-    bool primes;        /* clients know events without data */
+    bool keeps;         /* keep events after they were sent */
+    bool primes;        /* clients accept events without data */
     const char *fields; /* further header fields of answers, or NULL */
-    uint64_t last;      /* number of a stream */
+    uint64_t last;      /* number of the last stream */
     size_t count;
     size_t event_count;
     size_t bytes;
     void *user;
-    /* The connection of a stream with open requests is gone. May be NULL. */
+    /* The connection of a stream ended early; the stream is freed next. NULL: kept. */
     void (*gone)(void *user, gbx_stream *stream);
 } gbx_streams;
 
@@ -356,31 +355,31 @@ gbx_stream *gbx_stream_new(gbx_streams *streams, gbx_http_connection *c);
 gbx_stream *gbx_streams_newest(gbx_streams *streams);
 /* Send a message as an event. */
 void gbx_stream_put(gbx_stream *stream, const char *message, size_t len);
-/* Send the answer to one of its open requests; status is for an answer that is all. */
+/* Send the answer to one of its open requests. status: if nothing else is sent. */
 void gbx_stream_answer(gbx_stream *stream, int status, const char *message, size_t len);
 /* One of its open requests was cancelled, and gets no answer. */
 void gbx_stream_give_up(gbx_stream *stream);
-/* Give the stream another connection, which gets the events after `after`. */
+/* Move the stream to another connection, and send the events after `after`. */
 void gbx_stream_attach(gbx_stream *stream, gbx_http_connection *c, uint64_t after);
 /* Find the stream and the event of a Last-Event-ID; NULL: none. */
 gbx_stream *gbx_streams_find(gbx_streams *streams, const char *event_id,
                              uint64_t *ret_after);
-/* Send a sign of life to clients that have heard nothing for long. */
+/* Send a heartbeat to clients that have received nothing for a while. */
 void gbx_streams_beat(gbx_streams *streams, int64_t now_ns);
-/* Is there a connection? */
+/* True if a stream has a connection. */
 bool gbx_streams_is_used(const gbx_streams *streams);
 
 /* ---- http_session.c ----------------------------------------------------------------- */
 
-/* A child, and what waits for it: one client of the older eras, or all requests of
+/* A child and its open requests: those of one client of the older eras, or all those of
  * 2026-07-28. */
 
-/* Of a request's id, which is kept while the request is in flight. */
+/* Maximum length of a request's id, in bytes: it is kept while the request is open. */
 #define GBX_HTTP_ID_MAX 1024
 
 typedef struct gbx_http_pending {
     LIST_ENTRY(gbx_http_pending) entry; /* newest first */
-    gbx_stream *stream;                 /* or NULL: nobody waits */
+    gbx_stream *stream;                 /* NULL: the probe, for no client */
     int64_t number;                     /* modern: its id for the child */
     char *id;                           /* as the client wrote it */
     size_t id_len;
@@ -398,8 +397,7 @@ typedef struct gbx_http_session {
     gbx_child_link *child;
     bool is_modern;
     bool takes_batches; /* 2025-03-26 */
-    bool
-        is_refused; /* its initialize has failed, or its client has gone before the answer */
+    bool is_refused;    /* initialize failed, or the client left before the answer */
     int64_t last_number;
     int64_t used_ns;
     gbx_streams streams;
@@ -407,7 +405,7 @@ typedef struct gbx_http_session {
     LIST_HEAD(, gbx_http_pending) pending;
     size_t pending_count;
     void *user;
-    /* The child has ended by itself, or is_refused. Free the session in it. */
+    /* The child has ended by itself, or is_refused. Free the session in this hook. */
     void (*ended)(void *user, struct gbx_http_session *session);
     /* The probe was answered. */
     void (*ready)(void *user);
@@ -415,16 +413,16 @@ typedef struct gbx_http_session {
 
 /* NULL with errno. */
 gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern);
-/* Lets its child end, and closes its connections. NULL is ignored. */
+/* Closes its connections, and asks its child to end. NULL is ignored. */
 void gbx_http_session_free(gbx_http_session *session);
 
-/* A message that passed the checks. text is the whole body. */
+/* Handle a POST that passed the checks. text is the whole body. */
 void gbx_http_session_post(gbx_http_session *session, gbx_http_connection *c,
                            const char *text, size_t len);
-/* GET: the stream for other messages, or the rest of an interrupted one. */
+/* Handle a GET: of the stream for other messages, or the rest of an interrupted one. */
 void gbx_http_session_listen(gbx_http_session *session, gbx_http_connection *c,
                              const char *last_event_id);
-/* Ask the child something, so that `ready` is called when it answers. */
+/* Send the child a request of our own; `ready` is called when it answers. */
 void gbx_http_session_probe(gbx_http_session *session);
 /* Do requests wait for their answers? */
 bool gbx_http_session_is_busy(const gbx_http_session *session);

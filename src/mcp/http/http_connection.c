@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_connection - one request after another, each with its answer.
+ * http_connection - a connection that carries one request after another.
  *
  * The next request may begin when the answer has been sent. Bytes that come earlier are
- * dropped, and end the connection after the answer. So what a proxy has taken for a part of
- * a body never becomes a request.
+ * dropped, and the connection is closed after the answer. So bytes that a proxy took
+ * for part of a body never become a request.
  *
- * The time for a request does not begin anew with each byte, so a client that sends one
- * byte a second gains nothing. When all places are taken, the oldest connection gives up
- * its own, unless we owe it an answer.
+ * The deadline of a request is not extended by each byte, so a client that sends one
+ * byte a second gains nothing. When all places are taken, the oldest of the least
+ * important connections is closed (see rank_of()), but none whose answer is pending.
  *
- * After the last answer only our direction is closed at first: if we closed at once while
+ * After the last answer only our direction is closed at first. If we closed both while
  * bytes of the client are unread, the kernel would reset the connection, and the client
  * might never see the answer.
  */
@@ -29,20 +29,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Fewer if there are not as many descriptors, of which some are for children. */
+/* Limit of connections, lower if the process may have fewer descriptors than both. */
 #define CONNECTIONS_MAX 4096
 #define OTHER_FDS       (GBX_CHILDREN_MAX + 64)
 
 #define IDLE_MS   60000  /* between requests */
 #define HEAD_MS   10000  /* for the head */
 #define BODY_MS   120000 /* for the body, after it */
-#define STALL_MS  30000  /* for a client to read something of what waits for it */
+#define STALL_MS  30000  /* for a client to read any of its waiting bytes */
 #define LINGER_MS 1000   /* for a client to close after the answer */
-#define PAUSE_MS  100    /* before the next accept() when descriptors are out */
+#define PAUSE_MS  100    /* before the next accept() after one has failed */
 
-/* A client that does not read its events, and gets more, is closed. */
+/* Limit of unread events of one client; beyond it the connection is closed. */
 #define OUTPUT_MAX GBX_MIB(66)
-/* Held for all clients together. */
+/* Limit for all clients together: of request bodies, and again of unread output. */
 #define HELD_MAX GBX_MIB(512)
 
 typedef enum conn_phase {
@@ -57,20 +57,20 @@ typedef enum conn_phase {
 typedef struct http_port {
     gbx_http_server *server;
     const gbx_http_listener *of;
-    struct evconnlistener *accepts; /* NULL: no more */
+    struct evconnlistener *accepts; /* NULL: stopped */
 } http_port;
 
 struct gbx_http_connection {
-    TAILQ_ENTRY(gbx_http_connection) entry; /* idle for longest, or oldest, first */
+    TAILQ_ENTRY(gbx_http_connection) entry; /* longest idle, or oldest, first */
     gbx_http_server *server;
     const gbx_http_listener *listener;
     struct bufferevent *bev;
     gbx_mcp_timer deadline;
     gbx_http_request request;
     conn_phase phase;
-    bool is_last;   /* the answer, on this connection */
+    bool is_last;   /* close it after this answer */
     bool is_half;   /* the client sends no more */
-    bool is_broken; /* something could not be put: it ends */
+    bool is_broken; /* output was refused: it closes in the next turn */
     void (*gone)(void *user);
     void *gone_user;
 };
@@ -85,10 +85,10 @@ struct gbx_http_server {
     TAILQ_HEAD(, gbx_http_connection) connections;
     size_t count;
     size_t max;
-    size_t held; /* bytes of bodies that are not answered yet */
+    size_t held; /* bytes of the bodies that are being read */
 };
 
-/* ---- the end ------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------- */
 
 static void drop_body(gbx_http_connection *c)
 {
@@ -122,12 +122,12 @@ static void on_deadline(void *user)
         close_connection(c);
 }
 
-/* Let the next request come. */
+/* Wait for the next request. */
 static void await_request(gbx_http_connection *c)
 {
     TAILQ_REMOVE(&c->server->connections, c, entry);
     TAILQ_INSERT_TAIL(&c->server->connections, c, entry);
-    gbx_http_request_cleanup(&c->request); /* its body has gone */
+    gbx_http_request_cleanup(&c->request); /* its body is freed already */
     gbx_http_request_init(&c->request);
     c->phase = IDLE;
     gbx_mcp_timer_set(&c->deadline, IDLE_MS);
@@ -140,7 +140,7 @@ static void linger(gbx_http_connection *c)
     gbx_mcp_timer_set(&c->deadline, c->is_half ? 0 : LINGER_MS);
 }
 
-/* Everything that was put is written. */
+/* All output was written. */
 static void on_written(struct bufferevent *bev, void *arg)
 {
     gbx_http_connection *c = arg;
@@ -199,8 +199,8 @@ static const char *reason_of(int status)
     return "Error";
 }
 
-/* Is there room for so many more bytes, besides what waits for other clients to read it? A few
- * always have. */
+/* True if len more bytes fit, besides the unread output of all clients. Small answers
+ * always fit. */
 static bool has_room(const gbx_http_server *server, size_t len)
 {
     const gbx_http_connection *c;
@@ -213,7 +213,7 @@ static bool has_room(const gbx_http_server *server, size_t len)
     return held <= HELD_MAX;
 }
 
-/* The room for unfinished requests is full. */
+/* Refuse the unfinished request with the largest body, to free memory. */
 static void refuse_largest(const gbx_http_server *server)
 {
     gbx_http_connection *largest = NULL;
@@ -234,7 +234,7 @@ static void await_body(gbx_http_connection *c)
     const char *expect = gbx_http_field_of(&c->request, "expect");
 
     gbx_mcp_timer_set(&c->deadline, BODY_MS);
-    if (expect == NULL || c->request.is_1_0) /* which knows no such answer */
+    if (expect == NULL || c->request.is_1_0) /* 1.0 has no such answer */
         return;
     if (strcasecmp(expect, "100-continue") != 0)
         gbx_http_reply(c, 417, NULL, NULL, NULL, 0);
@@ -252,7 +252,7 @@ static void take_request(gbx_http_connection *c)
     drop_body(c);
 }
 
-/* Read the next bytes of the request; *used is how many. */
+/* Read the next bytes of the request; *used is their number. */
 static void read_request(gbx_http_connection *c, const char *data, size_t len,
                          size_t *used)
 {
@@ -297,8 +297,8 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
         c->is_last = true;
 }
 
-/* feed_request() never closes the connection itself: it answers, and that takes another
- * turn of the loop. */
+/* feed_request() never frees the connection: at most it answers, and the connection is
+ * freed in a later turn of the loop. */
 static void on_input(struct bufferevent *bev, void *arg)
 {
     struct evbuffer *input = bufferevent_get_input(bev);
@@ -312,18 +312,18 @@ static void on_input(struct bufferevent *bev, void *arg)
 
 /* ---- accepting ----------------------------------------------------------------- */
 
-/* How soon a connection gives up its place; 0: never, as we owe it an answer. */
+/* How readily a connection is closed for a new one; 0: never, its answer is pending. */
 static int rank_of(const gbx_http_connection *c)
 {
     if (c->phase == LINGERING ||
         (c->phase == READING && c->request.part == GBX_HTTP_IN_HEAD))
-        return 3; /* perhaps nobody who may ask */
+        return 3; /* the client may have no right to send requests */
     if (c->phase == IDLE)
         return 2;
     return c->phase == READING ? 1 : 0;
 }
 
-/* Make room: of those with the highest rank the oldest goes. */
+/* If all places are taken, close the oldest connection of the highest rank. */
 static bool make_room(gbx_http_server *server)
 {
     gbx_http_connection *first = NULL;
@@ -371,7 +371,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     server->count++;
 }
 
-/* Descriptors or memory are out: accepting at once again would only spin. */
+/* Descriptors or memory have run out: accepting again at once would only spin. */
 static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
     const http_port *port = arg;
@@ -478,21 +478,21 @@ void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *us
 
 /* ---- the answer ------------------------------------------------------------------ */
 
-/* Everything is put; what the client still sends is dropped. */
+/* The answer is complete; what the client still sends is dropped. */
 static void flush(gbx_http_connection *c)
 {
     c->gone = NULL;
-    if (c->phase == READING) /* it was refused; else somebody reads it now */
+    if (c->phase == READING) /* refused; else take_request() drops it */
         drop_body(c);
     c->phase = FLUSHING;
     if (c->is_broken)
-        return; /* it closes in the next turn, so the client sees that something lacks */
+        return; /* closed next turn, so the client sees an incomplete answer */
     gbx_mcp_timer_clear(&c->deadline);
     if (gbx_http_unread(c) == 0)
         linger(c);
 }
 
-/* is_last: whatever else, nothing follows on this connection. */
+/* is_last: close the connection after this answer in any case. */
 static void put_head(gbx_http_connection *c, int status, const char *fields,
                      bool is_last)
 {

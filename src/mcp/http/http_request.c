@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_request - the grammar of RFC 9112, without anything that it only tolerates. */
+/* http_request - the grammar of RFC 9112, without the variants that it tolerates. */
 #include "mcp/http/http.h"
 
 #include "base/base64.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Fields that decide something: each may be there once. */
+/* Fields that have an effect here: each may occur only once. */
 static const char *const single_fields[] = {"authorization",
                                             "content-encoding",
                                             "content-length",
@@ -27,7 +27,7 @@ static const char *const single_fields[] = {"authorization",
 void gbx_http_request_init(gbx_http_request *r)
 {
     *r = (gbx_http_request){0};
-    gbx_buf_init_secret(&r->head, GBX_HTTP_HEAD_MAX); /* it may have a token */
+    gbx_buf_init_secret(&r->head, GBX_HTTP_HEAD_MAX); /* it may hold a token */
     gbx_buf_init(&r->body, GBX_HTTP_BODY_MAX);
 }
 
@@ -62,7 +62,7 @@ static bool is_token(const char *text)
     return len > 0 && text[len] == '\0';
 }
 
-/* Cut the line that begins at *at, and step behind it. NULL: it has a control character,
+/* Terminate the line at *at, and move *at behind it. NULL: it has a control character,
  * or its end is not CR and LF. */
 static char *take_line(char **at)
 {
@@ -123,7 +123,7 @@ static int read_field(gbx_http_request *r, char *line)
     if (value == NULL)
         return 400;
     *value++ = '\0';
-    /* White space before the colon, and a folded line, have a name that is no token. */
+    /* White space before the colon, or a folded line: the name is not a token. */
     if (!is_token(line) || is_doubled(r, line))
         return 400;
     if (r->field_count == GBX_HTTP_FIELDS_MAX)
@@ -136,7 +136,7 @@ static int read_field(gbx_http_request *r, char *line)
     return 0;
 }
 
-/* How long the body is. */
+/* Read the length of the body. Returns 0 or an HTTP status. */
 static int read_length(gbx_http_request *r)
 {
     const char *length = gbx_http_field_of(r, "content-length");
@@ -158,7 +158,7 @@ static int read_length(gbx_http_request *r)
     return r->left > GBX_HTTP_BODY_MAX ? 413 : 0;
 }
 
-/* The head with its empty line is in the buffer. */
+/* Parse the head, which is in the buffer with its empty line. */
 static int read_head(gbx_http_request *r)
 {
     char *at = (char *)r->head.data;
@@ -172,8 +172,8 @@ static int read_head(gbx_http_request *r)
     return status != 0 ? status : read_length(r);
 }
 
-/* The length of the head with its empty line in data, which continues what is in the
- * buffer; 0: it goes on. */
+/* Find the end of the head, with its empty line, in data, which continues the buffer.
+ * Returns its offset in data; 0: the head is incomplete. */
 static size_t find_head_end(const gbx_http_request *r, const char *data, size_t len)
 {
     static const char end[4] = "\r\n\r\n";
@@ -211,7 +211,7 @@ static int feed_head(gbx_http_request *r, const char *data, size_t len, size_t *
 
 /* ---- the body -------------------------------------------------------------------- */
 
-/* Of a chunk. */
+/* States of a chunked body. */
 enum { SIZE, SIZE_LF, DATA, DATA_CR, DATA_LF, LAST_CR, LAST_LF };
 
 /* Each size has at most this many digits, so no sum can overflow. */
@@ -231,7 +231,7 @@ static int feed_size(gbx_http_request *r, char c)
     return 0;
 }
 
-/* One byte between the data of chunks. */
+/* Read one byte of the framing around chunks. */
 static int feed_frame(gbx_http_request *r, char c)
 {
     static const char wanted[] = {[SIZE_LF] = '\n',
@@ -293,7 +293,7 @@ int gbx_http_request_feed(gbx_http_request *r, const char *data, size_t len,
 
 /* ---- lists ---------------------------------------------------------------------- */
 
-/* Is a range, up to its parameters, the type or a wildcard for it? */
+/* True if a media range, without its parameters, is the type or a wildcard for it. */
 static bool is_range(const char *range, size_t len, const char *type)
 {
     size_t major = (size_t)(strchr(type, '/') - type) + 1;
@@ -307,7 +307,7 @@ static bool is_range(const char *range, size_t len, const char *type)
             range[major] == '*');
 }
 
-/* Is the text, up to its end or a comma, the option? */
+/* True if the text, up to a blank or comma, is the option. */
 static bool is_option(const char *text, const char *option)
 {
     size_t len = strcspn(text, " \t,");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_session - which message of a child belongs to which connection.
+ * http_session - passes each message of a child to the connection that it belongs to.
  *
- * In 2026-07-28 the clients of one child do not know each other. A message that cannot be
- * attributed to one of their requests is dropped, rather than sent to another client.
+ * In 2026-07-28 one child serves many clients. A message that cannot be attributed to
+ * one of their requests is dropped, so that it never reaches another client.
  */
 #include "mcp/http/http.h"
 
@@ -16,12 +16,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The child has the same limit. */
+/* Limit of open requests; the child has the same. */
 #define PENDING_MAX 1024
-/* In one batch; the server has the same limit. */
+/* Limit of messages in one batch; the child has the same. */
 #define BATCH_MAX 100
 
-/* A message with replaced ids. */
+/* Maximum length of a message with replaced ids. */
 #define MESSAGE_MAX GBX_MIB(66)
 
 /* ---- pending requests -------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void drop_pending(gbx_http_session *s, gbx_http_pending *p)
     free(p);
 }
 
-/* By what the child calls it: our number, or the client's own id or token. */
+/* Find a request by the name in the child: our number, or the client's id or token. */
 static gbx_http_pending *find_pending(const gbx_http_session *s, gbx_view name,
                                       bool is_token)
 {
@@ -78,7 +78,7 @@ static gbx_http_pending *find_pending(const gbx_http_session *s, gbx_view name,
     return NULL;
 }
 
-/* The stream, and with it the last of its requests, is gone. */
+/* The connection of a request of 2026-07-28 was closed: this cancels the request. */
 static void on_stream_gone(void *user, gbx_stream *stream)
 {
     gbx_http_session *s = user;
@@ -119,7 +119,7 @@ static void fail_pending(gbx_http_session *s, int status, const char *why)
 
 /* ---- from the child ------------------------------------------------------------------ */
 
-/* The status for an answer of 2026-07-28. */
+/* The HTTP status for an answer of 2026-07-28. */
 static int status_of(const gbx_rpc_message *message)
 {
     int code =
@@ -130,7 +130,7 @@ static int status_of(const gbx_rpc_message *message)
     return code <= -32020 && code >= -32022 ? 400 : 200;
 }
 
-/* What was agreed on decides how the session goes on. False: nothing was. */
+/* Note the version that the answer to initialize agrees on. False: it has none. */
 static bool note_version(gbx_http_session *s, const gbx_rpc_message *message)
 {
     char version[16] = "";
@@ -143,7 +143,7 @@ static bool note_version(gbx_http_session *s, const gbx_rpc_message *message)
     return true;
 }
 
-/* The text with the ids that the client knows. */
+/* Append the line with the client's own ids. */
 static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_buf *to,
                     gbx_span line, const gbx_message_refs *refs)
 {
@@ -161,7 +161,7 @@ static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_bu
                               GBX_COUNTOF(cuts));
 }
 
-/* Has the client gone before it could know the session? */
+/* True if the client disconnected before it could learn the session's id. */
 static bool is_unheard(const gbx_stream *stream)
 {
     return stream->connection == NULL && !stream->has_begun;
@@ -193,7 +193,7 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
         s->ended(s->user, s);
 }
 
-/* In 2026-07-28 a message that names no request could be anybody's. */
+/* Pass on a message that is not an answer. In 2026-07-28 it must name a request. */
 static void take_notice(gbx_http_session *s, gbx_span line,
                         const gbx_message_refs *refs)
 {
@@ -241,7 +241,7 @@ static void on_ended(void *user)
 
 /* ---- from the client ----------------------------------------------------------------- */
 
-/* The text as the child gets it: in 2026-07-28 with our number for id and token. */
+/* Send a request to the child; in 2026-07-28 with our number as its id and token. */
 static bool send_request(gbx_http_session *s, const gbx_http_pending *p,
                          const gbx_rpc_message *message, gbx_view text, gbx_view token)
 {
@@ -288,8 +288,8 @@ static void take_request(gbx_http_session *s, gbx_stream *stream,
     fail_one(s, p, 503, "the server does not read");
 }
 
-/* A notification, or an answer. In 2026-07-28 a client has none: to cancel, it closes its
- * connection. */
+/* Pass on a notification or an answer. In 2026-07-28 clients send neither: to cancel,
+ * they close the connection. */
 static void pass_on(gbx_http_session *s, const gbx_rpc_message *message, gbx_view text)
 {
     gbx_view id = gbx_view_member(message->payload, "requestId");
@@ -307,7 +307,7 @@ static void pass_on(gbx_http_session *s, const gbx_rpc_message *message, gbx_vie
     gbx_stream_give_up(stream);
 }
 
-/* Not what begins a session, nor what belongs to another era. */
+/* False for initialize, and for requests of another era. */
 static bool may_be_in_batch(const gbx_rpc_message *message)
 {
     gbx_view meta = gbx_view_member(message->payload, "_meta");
@@ -343,14 +343,14 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
             continue;
         if (stream == NULL) {
             stream = gbx_stream_new(&s->streams, c);
-            stream->open = 1; /* until all are taken */
+            stream->open = 1; /* until all are sent */
         }
         take_request(s, stream, &message, value);
     }
     if (stream == NULL)
         gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
     else
-        gbx_stream_give_up(stream); /* the one that all waited for */
+        gbx_stream_give_up(stream); /* undo `open = 1` */
 }
 
 static void post_message(gbx_http_session *s, gbx_http_connection *c,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listeners - where clients come in: an address, a socket file, or the sockets that systemd
- * has opened.
+ * listeners - the listening sockets: an address, a socket file, or the sockets that
+ * systemd has opened.
  *
- * A socket file is its owner's alone (mode 0600). One that nobody listens at any more is
- * replaced; a file of another kind never is.
+ * Only the owner of a socket file can use it (mode 0600). A socket file on which no
+ * process listens any more is replaced; a file of another kind never is.
  */
 #include "mcp/http/http.h"
 
@@ -28,7 +28,7 @@
 
 /* ---- addresses ------------------------------------------------------------------ */
 
-/* Split at the last colon, and take the brackets off. False: the port is no number. */
+/* Split at the last colon, and remove the brackets. False: the text is not valid. */
 static bool split(const char *text, char host[64], uint16_t *ret_port)
 {
     const char *colon = strrchr(text, ':');
@@ -51,7 +51,7 @@ static bool split(const char *text, char host[64], uint16_t *ret_port)
     return true;
 }
 
-/* Parse "[ADDR:]PORT". False: it is neither. */
+/* Parse "[ADDR:]PORT". False: it is not valid. */
 static bool read_address(const char *text, gbx_socket_address *ret)
 {
     char host[64];
@@ -72,7 +72,7 @@ static bool read_address(const char *text, gbx_socket_address *ret)
     return inet_pton(AF_INET6, host, &ret->in6.sin6_addr) == 1;
 }
 
-/* Do only programs of this machine reach it? */
+/* True if only programs of this machine can reach it. */
 static bool is_local(const gbx_socket_address *address)
 {
     switch (address->any.ss_family) {
@@ -133,7 +133,7 @@ static void name_listener(gbx_http_listener *listener,
                    is_v6 ? "http://[%s]:%u" : "http://%s:%u", text, listener->port);
 }
 
-/* fd listens, and is moved in. */
+/* Add a listening socket. Takes ownership of fd. */
 static gbx_status add_listener(gbx_http_listeners *all, const gbx_http_options *o,
                                int fd, gbx_error *err)
 {
@@ -176,7 +176,7 @@ static gbx_status open_address(gbx_http_listeners *all, const gbx_http_options *
     return add_listener(all, o, fd, err);
 }
 
-/* Remove a socket at which nobody listens. */
+/* Remove a socket file on which no process listens. */
 static void remove_stale(const gbx_socket_address *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -213,7 +213,7 @@ static gbx_status open_file(gbx_http_listeners *all, const gbx_http_options *o,
 
 /* ---- sockets of systemd ---------------------------------------------------------- */
 
-/* How many descriptors the process pid was given. */
+/* The number of descriptors that systemd passed to the process pid. */
 static int count_inherited(pid_t pid)
 {
     const char *owner = getenv("LISTEN_PID");
@@ -260,7 +260,7 @@ static gbx_status take_inherited(gbx_http_listeners *all, const gbx_http_options
     return status;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all listeners ------------------------------------------------------------- */
 
 gbx_status gbx_http_listeners_open(gbx_http_listeners *all, const gbx_http_options *o,
                                    gbx_error *reterr)
@@ -282,7 +282,7 @@ void gbx_http_listeners_close(gbx_http_listeners *all)
 
     for (size_t i = 0; i < all->count; i++)
         gbx_fd_close(&all->items[i].fd);
-    /* Another server may have made its own in this place. */
+    /* Another server may have created its own file at this path. */
     if (all->file != NULL && lstat(all->file, &now) == 0 &&
         now.st_dev == all->made.st_dev && now.st_ino == all->made.st_ino)
         (void)unlink(all->file);

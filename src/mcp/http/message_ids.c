@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* message_ids - the text around an id stays as it was: what the child reads is what the
- * client wrote. */
+/* message_ids - replaces ids in a message. The text around them is not changed, so the
+ * child reads what the client wrote. */
 #include "mcp/http/http.h"
 
 #include <string.h>
 
-/* The first cut from there on, or NULL. */
+/* The first cut at or after `at`, or NULL. */
 static const gbx_message_cut *next_cut(const char *at, const gbx_message_cut *cuts,
                                        size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* request_checks - a web page can send requests to this machine, also under a name of its
- * own that leads here. Host and Origin name the page, so they must be ours. */
+/* request_checks - checks of requests. A web page can send some to this machine, even
+ * by a host name of its own (DNS rebinding), so Host and Origin must be ours. */
 #include "mcp/http/http.h"
 
 #include "base/base64.h"
@@ -43,7 +43,7 @@ static bool is_loopback_name(const char *text, size_t len)
     return false;
 }
 
-/* No web page reaches a socket file. */
+/* True if the field Host names this server. Web pages cannot reach a socket file. */
 static bool is_our_host(const gbx_http_options *o, const gbx_http_listener *listener,
                         const char *host)
 {
@@ -52,14 +52,14 @@ static bool is_our_host(const gbx_http_options *o, const gbx_http_listener *list
     size_t len = name_length(host, &given);
 
     if (o->is_behind_proxy ||
-        listener->host[0] == '\0') /* the token keeps web pages out */
+        listener->host[0] == '\0') /* behind a proxy, a token is required */
         return true;
     (void)snprintf(port, sizeof port, "%u", listener->port);
     return (is_loopback_name(host, len) || is_name(host, len, listener->host)) &&
            strcmp(*given != '\0' ? given : "80", port) == 0;
 }
 
-/* A page of this machine or, behind a proxy, of the same site. */
+/* True for a page of this machine or, behind a proxy, of the same site. */
 static bool is_our_origin(const gbx_http_options *o, const char *origin,
                           const char *host)
 {
@@ -77,7 +77,7 @@ static bool is_our_origin(const gbx_http_options *o, const char *origin,
            (o->is_behind_proxy && strcasecmp(authority, host) == 0);
 }
 
-/* Characters of the shortest token that nobody guesses. */
+/* Minimum length of a token, so that it cannot be guessed. */
 #define TOKEN_MIN 16
 
 gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr)
@@ -111,7 +111,7 @@ gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Hashes are compared, so the time says nothing about the token. */
+/* Compares hashes, so that the timing reveals nothing about the token. */
 static bool has_token(const gbx_http_options *o, const char *authorization)
 {
     uint8_t hash[GBX_SHA256_SIZE];
@@ -142,7 +142,7 @@ static bool refuse(gbx_http_connection *c, int status, const char *fields,
     return false;
 }
 
-/* Method, and the types of the request and of its answer. */
+/* Check the method, and the media types of the request and of its answer. */
 static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
 {
     const char *accept = gbx_http_field_of(r, "accept");
@@ -211,8 +211,8 @@ bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *r)
     return version == NULL || refuse(c, 400, NULL, "unsupported MCP-Protocol-Version");
 }
 
-/* Is the field what the body says? It may be base64, for characters that fields cannot
- * have. */
+/* True if the field has the value in the body. It may be in base64, for characters that
+ * a field cannot hold. */
 static bool is_field(const gbx_http_request *r, const char *name, gbx_view value)
 {
     const char *field = gbx_http_field_of(r, name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_streams - an answer goes as plain JSON if nothing was sent before it, else as
- * the last event of its stream.
+ * session_streams - sends an answer as plain JSON if nothing was sent before it, else
+ * as the last event of its stream.
  *
- * The id of an event is "STREAM-NUMBER", so it also tells which stream a client wants to
- * continue: events of another stream are never replayed.
+ * The id of an event is "STREAM-NUMBER", so it also identifies the stream that a client
+ * wants to continue: events of another stream are never replayed.
  */
 #include "mcp/http/http.h"
 
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Silence before a sign of life, and before an answer becomes a stream so that it can
- * have one: clients and proxies give up connections on which nothing comes. */
+/* Silence before a heartbeat, and before an answer becomes a stream so that it can have
+ * heartbeats: clients and proxies close connections on which nothing arrives. */
 #define BEAT_NS  (15000 * GBX_NS_PER_MS)
 #define BEGIN_NS (30000 * GBX_NS_PER_MS)
 
-/* How soon a client may reconnect. */
+/* How long a client waits before it reconnects. */
 #define RETRY_TEXT "retry: 1000\n"
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void begin_stream(gbx_stream *s, uint64_t after)
     s->since_ns = gbx_clock_now_ns();
     if (!s->owner->keeps)
         return;
-    /* An event without data gives the client an id to come back with. */
+    /* An event without data gives the client an id from which to resume. */
     if (s->owner->primes)
         (void)snprintf(prime, sizeof prime,
                        "id: %" PRIu64 "-%" PRIu64 "\n" RETRY_TEXT "data: ", s->number,
@@ -117,7 +117,7 @@ static void on_gone(void *user)
     drop_stream(s);
 }
 
-/* Take the connection away from the stream. NULL: there is none. */
+/* Detach the connection from the stream, and return it. NULL: there is none. */
 static gbx_http_connection *detach(gbx_stream *s)
 {
     gbx_http_connection *c = s->connection;
@@ -128,19 +128,19 @@ static gbx_http_connection *detach(gbx_stream *s)
     return c;
 }
 
-/* Let the connection go, when everything is sent. */
+/* Close the connection of the stream when everything is sent. */
 static void part(gbx_stream *s)
 {
     gbx_http_connection *c = detach(s);
 
     if (c == NULL)
         return;
-    if (!s->has_begun) /* it still waits for the beginning of its answer */
+    if (!s->has_begun) /* the answer has no head yet */
         gbx_http_begin_events(c, s->owner->fields);
     gbx_http_end(c);
 }
 
-/* Finished streams are kept for clients that come back, up to a number. */
+/* Finished streams are kept for clients that reconnect, up to a limit. */
 static void forget_finished(gbx_streams *streams)
 {
     gbx_stream *oldest = NULL;
@@ -210,7 +210,7 @@ void gbx_stream_put(gbx_stream *s, const char *message, size_t len)
     write_event(s, s->last, message, len);
 }
 
-/* Its last request is answered. */
+/* It has no open requests any more. */
 static void finish_stream(gbx_stream *s)
 {
     gbx_streams *streams = s->owner;
@@ -261,7 +261,7 @@ void gbx_stream_attach(gbx_stream *s, gbx_http_connection *c, uint64_t after)
         part(s);
 }
 
-/* Digits up to an end. */
+/* Read digits up to the character `end`; *ret_rest is behind that. */
 static bool read_number(const char *text, char end, uint64_t *ret,
                         const char **ret_rest)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawner - forks a process for each client. It is forked itself before anything is known
- * of any client, and does nothing but fork: a child's memory is as clean as that of a
- * fresh process.
+ * spawner - the process that forks children. It is forked before the first client
+ * connects, and does nothing but fork, so a child's memory is as clean as that of a new
+ * process.
  */
 #include "mcp/http/http.h"
 
@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Standard descriptors that are closed would be taken by our sockets. */
+/* Open the standard descriptors: otherwise our sockets could get their numbers. */
 static bool fill_standard(void)
 {
     int fd;
@@ -26,7 +26,7 @@ static bool fill_standard(void)
     return fd >= 0 && close(fd) == 0;
 }
 
-/* Die with the parent. False: it is dead already. */
+/* Die with the parent. False: the parent is dead already. */
 static bool follow(pid_t parent)
 {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
@@ -43,7 +43,7 @@ static bool become_child(int socket, int fd, pid_t parent)
     return true;
 }
 
-/* Fork a child for every request. Returns in a child: 0, or an exit status. */
+/* Fork a child for each request. Returns 0 in a child, 1 on failure and at the end. */
 static int serve_front(int socket)
 {
     pid_t self = getpid();
@@ -55,7 +55,7 @@ static int serve_front(int socket)
 
         if (child == 0)
             return become_child(socket, fd, self) ? 0 : 1;
-        /* After a failed fork the front sees its own end closed. */
+        /* After a failed fork this tells the front: its end of the socket is closed. */
         gbx_fd_close(&fd);
     }
     return 1;
@@ -83,7 +83,7 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr)
     }
     (void)close(pair[0]);
     gbx_http_close_inherited(front);
-    /* Keys of the terminal are for the front, which ends us in order. */
+    /* Signals of the terminal go only to the front, which ends us in order. */
     (void)setpgid(0, 0);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps */
     if (!follow(front) || serve_front(pair[1]) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_files - asks host_files.js in sealed workers, and gives it what it needs. */
+/* host_files - runs host_files.js in sealed workers, and answers its questions. */
 #include "mcp/import/import.h"
 
 #include "base/cleanup.h"
@@ -88,8 +88,8 @@ static gbx_status ask(gbx_host_files *files, const char *function, const gbx_buf
 
 /* ---- reading a file -------------------------------------------------------------- */
 
-/* Read a regular file; reading a pipe would block. NULL, or the reason for
- * failing, with errno. */
+/* Read a regular file; reading a pipe would block. Returns NULL, or the reason of the
+ * failure, with errno. */
 static const char *read_all(int fd, gbx_buf *to)
 {
     struct stat st;
@@ -177,7 +177,7 @@ gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
     return parse(files, path, ret_text, ret_value, reterr);
 }
 
-/* ---- what the script needs ------------------------------------------------------- */
+/* ---- answers to the script ------------------------------------------------------- */
 
 static void note_fault(gbx_host_files *files, const char *path, const gbx_error *err)
 {
@@ -188,7 +188,7 @@ static void note_fault(gbx_host_files *files, const char *path, const gbx_error 
     files->fault_count++;
 }
 
-/* A worker that a file has taken over must not read what else the user can read. */
+/* A worker that a hostile file has taken over must not read other files of the user. */
 static bool is_of_hosts(const gbx_host_files *files, const char *path)
 {
     static const char *const names[] = {"claude_desktop_config.json",
@@ -241,8 +241,8 @@ static void answer_real(const char *path, gbx_buf *to)
         gbx_json_put_json(to, NULL, "null", 4);
 }
 
-/* Leaves out the position, which refers to no real file, and the advice to import,
- * which is happening now. */
+/* Append the reason without the position, which is not in a real file, and without the
+ * advice to import, which is happening now. */
 static void put_why(gbx_buf *to, const char *fault)
 {
     static const char name[] = ": mcpServers.x";
@@ -257,7 +257,7 @@ static void put_why(gbx_buf *to, const char *fault)
                                  advice != NULL ? (size_t)(advice - why) : strlen(why));
 }
 
-/* Is it a valid entry for us? Unset variables do not matter here. */
+/* Append whether our reader accepts the entry. Unset variables do not matter here. */
 static void answer_check(const char *text, gbx_buf *to)
 {
     gbx_mcp_config *config = NULL;
@@ -308,7 +308,7 @@ static void answer_all(gbx_host_files *files, gbx_view need, gbx_buf *to)
     }
 }
 
-/* A path that is not UTF-8 could not come back. */
+/* Refuse a path that is not UTF-8: the script could not ask for it. */
 static gbx_status put_path(gbx_buf *to, const char *key, const char *path,
                            gbx_error *reterr)
 {
@@ -345,7 +345,7 @@ static gbx_status put_world(gbx_buf *to, const gbx_buf *own, const char *const *
     return status;
 }
 
-/* Ask again, with more, until nothing is needed. */
+/* Ask again, with the answers that were needed, until no more are needed. */
 gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
                                const char *const *from, size_t from_count,
                                gbx_view *ret, gbx_error *reterr)

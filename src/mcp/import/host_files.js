@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * host_files - reads the files of hosts, turns their entries of servers into ours, decides which
- * of them to take, and adds those to our own file. It runs in a sealed worker, as one script that
- * esbuild makes of this and of two parsers from npm; each exported function is one question of
- * host_files.c.
+ * host_files - reads the files of hosts, converts their server entries into ours, decides which
+ * of them to take, and adds those to our own file. It runs in a sealed worker, bundled by esbuild
+ * with two parsers from npm. host_files.c calls each exported function.
  */
 import { applyEdits, modify, printParseErrorCode, visit } from 'jsonc-parser';
 import { parse as parseToml, TomlError } from 'smol-toml';
 
-/* Members that are kept; null: all of it. "*" stands for any name. The rest belongs to the
- * host, and may hold what our own parser refuses. */
+/* Members that are kept; null: the whole value. "*" stands for any name. Other members belong
+ * to the host, and may hold what our own parser refuses. */
 const ANSWERS = {
   disabledMcpjsonServers: null, enabledMcpjsonServers: null, enableAllProjectMcpServers: null,
 };
@@ -37,8 +36,8 @@ class Fault extends Error {
 
 const isPlain = (text) => !text.includes('\0') && text.isWellFormed();
 
-/* The wanted members as values. Numbers of "env" and "headers" stand for strings: they are
- * kept as they are written, 1.50 and not 1.5. */
+/* Parse the wanted members. Numbers in "env" and "headers" stand for strings, so they are kept
+ * as written: 1.50 and not 1.5. */
 function readJson(text) {
   const stack = []; /* of the containers that are open and wanted: { value, name, wanted } */
   let root, skipped = 0, isSkipped = false;
@@ -91,7 +90,7 @@ function readJson(text) {
   return root;
 }
 
-/* Dates and what is not a number in JSON become text. */
+/* Dates, and numbers that JSON lacks, become text. */
 const asJson = (key, value) => {
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
@@ -106,25 +105,25 @@ export function read({ text, isToml }) {
   } catch (error) {
     if (error instanceof Fault) return { message: error.message, line: error.line, column: error.column };
     if (!(error instanceof TomlError)) return { message: `it cannot be read: ${error.message}`, line: 0, column: 0 };
-    /* After the first line come lines of the file, which may hold secrets. */
+    /* The lines after the first quote the file, which may hold secrets. */
     const message = error.message.split('\n')[0].replace('Invalid TOML document: ', '');
     return { message, line: error.line, column: error.column };
   }
 }
 
-/* ---- an entry's texts ---------------------------------------------------------- */
+/* ---- references in an entry ---------------------------------------------------- */
 
 /*
- * Which references a host fills in, and their equivalents here. A text that its host
- * leaves as it is must not become a variable here.
+ * Converts the references that a host fills in to ours. A text that its host does not
+ * change must not become a variable here.
  */
 
-/* What only an editor can fill in. It is kept, and reading the entry reports it. */
+/* References that only an editor can fill in. They are kept, and reading the entry reports them. */
 const OF_EDITORS = new RegExp('^(?:(?:cwd|defaultBuildTask|execPath|extensionInstallFolder|file|fileBasename' +
   '|fileDirname|fileBasenameNoExtension|fileExtname|fileWorkspaceFolder|lineNumber|fileDirnameBasename' +
   '|columnNumber|relativeFile|selectedText|relativeFileDirname|workspaceRoot)$|command:|config:|workspaceFolder)');
 
-/* A literal "${" has each of its dollars twice. */
+/* In a literal "${" each dollar is doubled. */
 const escaped = (text) => text.replace(/(\$+)\{/g, (all, dollars) => `${dollars}${dollars}{`);
 
 const bytesOf = (character) => encodeURIComponent(character).match(/%..|./g).length;
@@ -134,7 +133,7 @@ const variableOf = (id) => `INPUT_${id.replace(/[a-z]/g, (letter) => letter.toUp
   .replace(/[^A-Z0-9]/gu, (one) => '_'.repeat(bytesOf(one)))}`.slice(0, 127);
 
 /* ${input:api-key} becomes ${INPUT_API_KEY}, with a number if earlier inputs lead to the
- * same name, or ${INPUT_API_KEY:-default}. A brace would end the reference early. */
+ * same name, or ${INPUT_API_KEY:-default}. A brace in the default would end it early. */
 function inputOf(id, { inputs, note }) {
   const listed = Array.isArray(inputs) ? inputs.filter((input) => typeof input?.id === 'string') : [];
   const at = listed.findIndex((input) => input.id === id);
@@ -162,7 +161,7 @@ function folderOf(inner, { folder }) {
 }
 
 /* inner: what is between "${" and "}". In Claude Code any other reference is a variable.
- * Editors leave it as it is, and the server may fill it in from its env. */
+ * Editors do not change it, and the server may fill it in from its env. */
 function referenceOf(inner, place) {
   const isEditor = place.host !== 'claude-code';
   if (/^input:./s.test(inner)) return inputOf(inner.slice(6), place);
@@ -192,7 +191,7 @@ function textsOf(value, place) {
   return copy;
 }
 
-/* ---- members of one host ------------------------------------------------------- */
+/* ---- differences of hosts ------------------------------------------------------ */
 
 function setOurs(entry, name, value) {
   entry.glovebox ??= {};
@@ -222,7 +221,7 @@ function tildeOf(arg, { host }) {
   return isOne && (arg.startsWith('\\') || host !== 'vscode') ? `\\${arg}` : arg;
 }
 
-/* Judges only the written text; a path that begins with a variable does not count. */
+/* True if the path is written as relative; one that begins with a variable does not count. */
 const isRelative = (text) =>
   typeof text === 'string' && !text.startsWith('/') && !isTilde(text) && !text.startsWith('${');
 
@@ -242,7 +241,7 @@ function takeFolder(entry, place) {
   }
 }
 
-/* What hosts do for a server and we do not. */
+/* Members for things that hosts do for a server and we do not, with a note on each. */
 const noRule = (key) =>
   `what its "${key}" says of tools is not taken: write rules, or use 'glovebox mcp deny'`;
 const signIn = (key) =>
@@ -264,8 +263,8 @@ const NOT_DONE = {
   auth: signIn,
 };
 
-/* Turns a host's entry into ours: { entry, notes }. Nothing of it is lost: members that mean
- * nothing to us are copied, too. offBy: the file that disables it. */
+/* Converts a host's entry into ours: { entry, notes }. Members that we do not know are copied,
+ * too. offBy: the file that disables it. */
 function takeEntry(theirs, { host, folder, inputs }, offBy) {
   const notes = [];
   const place = { host, folder, inputs, note: (text) => notes.push(text) };
@@ -293,8 +292,8 @@ function takeEntry(theirs, { host, folder, inputs }, offBy) {
 
 /* ---- adding to our file -------------------------------------------------------- */
 
-/* Our file's text with these servers; "" if it has no place for them. All else of a person's
- * file stays: comments, order, numbers, other keys. */
+/* Our file's text with these servers; "" if it has no place for them. All else in the file
+ * stays: comments, order, numbers, other keys. */
 function addServers(text, servers) {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   const formattingOptions = {
@@ -332,12 +331,12 @@ const PLACES = [
   ['codex', 'codex', 'config.toml', ['mcp_servers']],
 ];
 
-/* How the servers of an unknown file may be written. */
+/* The forms that the servers of an unknown file may have. */
 const LOOKS = [
   ['codex', ['mcp_servers']], ['claude-code', ['mcpServers']], ['vscode', ['servers']], ['vscode', ['mcp', 'servers']],
 ];
 
-/* Where a folder is: as the variable says, else below the home directory. */
+/* The path of a folder: the variable, else a path below the home directory. */
 const BASES = {
   config: ['XDG_CONFIG_HOME', '/.config'],
   claude: ['CLAUDE_CONFIG_DIR', ''],
@@ -358,8 +357,8 @@ class Unreadable extends Error {
   }
 }
 
-/* What is known of the machine. What is asked for and not known yet is needed: then the result
- * is of no use, and the question comes again with it. */
+/* The known facts about the machine. A fact that is asked for but not known is added to `need`:
+ * then the result is discarded, and the question comes again with the fact. */
 class Machine {
   constructor({ env, here, known }) {
     Object.assign(this, { env, here, known: new Map(known.map(([what, key, answer]) => [what + key, answer])) });
@@ -371,7 +370,7 @@ class Machine {
     return this.known.get(what + key);
   }
 
-  /* A file's value; undefined: there is none, unless it must exist. */
+  /* A file's value; undefined: it does not exist. Throws if it is bad, or missing and required. */
   file(path, mustExist = false) {
     const file = this.#ask('file:', path);
     if (file?.isBad || (file?.isMissing && mustExist)) throw new Unreadable(path);
@@ -382,7 +381,7 @@ class Machine {
     return this.#ask('real:', path) ?? path;
   }
 
-  /* What our own reader says of an entry: { why, isLeft }. */
+  /* The verdict of our own reader on an entry: { why, isLeft }. */
   check(entry) {
     return this.#ask('check:', JSON.stringify({ mcpServers: { x: entry } })) ?? {};
   }
@@ -395,7 +394,7 @@ class Machine {
     return a.keys.length === b.keys.length && a.keys.every((key, i) => key === b.keys[i]) && this.isSame(a.path, b.path);
   }
 
-  /* undefined: there is no such folder. */
+  /* The path of a file in a base folder; undefined: the folder is unknown. */
   path(base, name) {
     if (base === 'here') return this.here === null ? undefined : `${this.here}/${name}`;
     const [variable, below] = BASES[base];
@@ -414,8 +413,8 @@ class Machine {
     return places.filter((place, i) => !places.slice(i + 1).some((later) => this.isSamePlace(place, later)));
   }
 
-  /* The place of a named file: as if it had been found without a name; as if its project were
-   * the working folder; or by its form. Naming a file does not select its "projects". */
+  /* The place of a file that the user named: a known place of a host, else a project's file by
+   * its path, else by its form. Naming a file does not select its "projects". */
   placeOf(path, root) {
     const known = Object.keys(HOSTS).flatMap((host) => this.placesOf(host))
       .find((place) => place.keys[0] !== 'projects' && isObject(serversAt(root, place)) && this.isSame(place.path, path));
@@ -429,14 +428,14 @@ class Machine {
   }
 }
 
-/* ---- a person's answers ---------------------------------------------------------- */
+/* ---- the user's answers ---------------------------------------------------------- */
 
 /*
  * A project's file comes from the project's author. Claude Code, Cursor, VS Code and Codex ask
- * before they start its servers, and Claude Code keeps the answers in its settings. A rejected
- * server must not start here, and neither must one that nobody was asked about. The project's
- * own settings cannot approve servers unless its folder is trusted, since they come from the
- * same author.
+ * before they start its servers, and Claude Code keeps the answers in its settings. A server
+ * that the user rejected, or was not asked about, must not start here. The project's own
+ * settings cannot approve servers unless its folder is trusted, since they come from the same
+ * author.
  */
 
 /* Claude Code's answers for a folder. */
@@ -455,7 +454,7 @@ function readClaudeCode(machine, answers, folder, isProjectFile) {
     if (path === undefined) return;
     const value = machine.file(path);
     addAnswers(value, path, mayApprove);
-    /* Permissions of tools are not imported, but a person must be informed of them. */
+    /* Permissions of tools are not imported, but the user must be informed of them. */
     const permissions = get(value, 'permissions');
     if ([...strings(get(permissions, 'deny')), ...strings(get(permissions, 'ask'))].some((one) => one.startsWith('mcp__')))
       answers.permissions.add(path);
@@ -471,8 +470,8 @@ function readClaudeCode(machine, answers, folder, isProjectFile) {
   addSettings('/etc/claude-code/managed-settings.json', true);
 }
 
-/* What persons have decided about the servers of a place: the files that switch servers off, and
- * those that approve them, by name. isAllOn: all others are approved, or need no approval. */
+/* The user's decisions about the servers of a place. off and on: the files that switch servers
+ * off, and that approve them, by name. isAllOn: all others are approved, or need no approval. */
 function answersOf(machine, place) {
   const isProjectFile = place.path.endsWith('/.mcp.json');
   /* The user's file of Claude Code also has places for projects. */
@@ -498,7 +497,7 @@ const isOff = (entry) => entry.disabled === true || entry.enabled === false;
 
 const isUs = ({ command, args }) => typeof command === 'string' && command.split('/').at(-1) === 'glovebox' && args?.[0] === 'mcp';
 
-/* Does it start us with that configuration? */
+/* True if the entry starts Glovebox with that configuration. */
 const isUsWith = (machine, entry, own) => isUs(entry) && Array.isArray(entry.args) && entry.args.some((arg, i) => {
   const path = arg === '--config' ? entry.args[i + 1] : /^--config=(.*)/s.exec(arg)?.[1];
   return typeof path === 'string' && path.startsWith('/') && machine.isSame(path, own);
@@ -513,8 +512,8 @@ function cleanName(name) {
   return clean.slice(0, 64) || 'server';
 }
 
-/* A host's server's name here, by index: as it is there, with the host's name, also with a
- * number. */
+/* The name of a host's server here: with index 0 its own, with 1 the host's name added, above
+ * that also a number. */
 function nameOf(name, host, index) {
   const clean = cleanName(name);
   if (index === 0) return clean;
@@ -532,14 +531,14 @@ function comparable(entry, withoutDisabled) {
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value));
 }
 
-/* "disabled" does not count as a difference, unless only ours is: then a host whose server
- * starts does not have it here. */
+/* "disabled" does not count as a difference, unless only ours is disabled: the host's server
+ * starts, so ours is not the same. */
 function isSameServer(ours, entry) {
   const withoutDisabled = entry.disabled === true || ours.disabled !== true;
   return comparable(ours, withoutDisabled) === comparable(entry, withoutDisabled);
 }
 
-/* Collects servers. What is said becomes steps: lines, and files that cannot be read. */
+/* Collects servers. Its messages become steps: lines, and files that cannot be read. */
 class Import {
   steps = [];
   added = {};
@@ -562,8 +561,8 @@ class Import {
     this.steps.push({ fail: error.path, why: error.message });
   }
 
-  /* The same server, under a name that it may have got before from any host. Numbers go no
-   * higher than there are servers, unless somebody has removed some. */
+  /* The name of the same server in our file, which an import from any host may have chosen. The
+   * number is at most the count of servers, unless some were removed. */
   findThere(name, entry) {
     for (const host of Object.keys(HOSTS))
       for (let i = 0; i <= this.servers.size + 1; i++) {
@@ -583,14 +582,14 @@ class Import {
     return chosen;
   }
 
-  /* Decide about an entry that is not us; ours: its form here, or undefined. An unapproved one
-   * must also be complete: somebody will switch it on. */
+  /* Decide about an entry that is not Glovebox; ours: its form here, or undefined. An unapproved
+   * one must also be complete: the user may switch it on. */
   takeOther(to, name, theirs, answers, { entry: ours, notes }) {
     const waits = ours !== undefined && !answers.isAllOn && !answers.on.has(name) && !answers.off.has(name) && !isOff(theirs);
     if (waits) ours.disabled = true;
     const there = ours && this.findThere(name, ours);
     const chosen = there ?? (ours && this.add(name, to.host, ours));
-    /* If our file does not load, whether it does with them is only known at the end. */
+    /* If our file does not load, only the end shows whether it loads with the servers. */
     const taken = this.own.isFine ? 'taken' : 'to be taken';
     const outcome = ours === undefined ? 'not taken' : chosen === name ? taken : `${taken} as ${chosen}`;
     this.say(`  ${name}: ${there === undefined ? outcome : 'is there already'}`);
@@ -630,7 +629,7 @@ class Import {
       if (isLeft) delete found.entry;
       this.takeServer(to, name, theirs, answers, found);
     }
-    /* Once they are behind us, their host sees only our tools. */
+    /* When the servers are behind Glovebox, their host sees only the tools of Glovebox. */
     for (const path of answers.permissions)
       this.say(`  note: what ${path} denies, or asks about, is not taken: write rules, or use 'glovebox mcp deny'`);
     if (this.servers.size > before) this.from.add(to.path);
@@ -669,8 +668,8 @@ class Import {
     }
   }
 
-  /* The host continues to use a server, bypassing us and our rules, until a person removes it
-   * there. */
+  /* The host continues to use a server, bypassing Glovebox and its rules, until the user removes
+   * it there. */
   next() {
     return this.places.filter(({ taken }) => taken.length > 0).map(({ taken, path, hasUs }) =>
       `next: take ${taken.join(', ')} out of ${path}${hasUs ? ''
@@ -678,8 +677,8 @@ class Import {
   }
 }
 
-/* What the import does, or what must be known first. own: our file; from: hosts, or files of
- * them. Our file's new text is null without new servers, "" if it cannot be had. */
+/* What the import does, or { need }: what must be known first. own: our file; from: names of
+ * hosts, or their files. text: our file's new text; null: no new servers; "": it failed. */
 export function plan({ own, from, ...rest }) {
   const machine = new Machine(rest);
   const all = new Import(machine, own);

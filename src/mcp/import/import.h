@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import - the files of hosts, read and judged by host_files.js in sealed workers.
+ * import - imports servers from the files of hosts, by host_files.js in sealed workers.
  *
- * The script decides which servers are taken. It sees only what it is given: it asks for
- * files, for the real paths of names, and for what our own reader says of an entry.
+ * The script decides which servers to take. It sees only answers to its questions: the
+ * files, real paths, and whether our own reader accepts an entry.
  */
 #ifndef GBX_MCP_IMPORT_IMPORT_H
 #define GBX_MCP_IMPORT_IMPORT_H
@@ -28,14 +28,14 @@ typedef struct gbx_host_files {
     size_t from_count;
     gbx_host_fault *faults;
     size_t fault_count;
-    gbx_result *plan; /* what gbx_host_files_plan() has returned views of */
+    gbx_result *plan; /* owns the view that gbx_host_files_plan() returned */
 } gbx_host_files;
 
 gbx_status gbx_host_files_open(gbx_host_files *files, gbx_trust trust,
                                gbx_error *reterr);
 void gbx_host_files_close(gbx_host_files *files);
 
-/* Read a host's file: its text, and its value as JSON, of hosts' files with only the
+/* Read a host's file: its text, and its value as JSON. A JSON file's value has only the
  * members that matter here. GBX_E_OS (os_errno ENOENT: it does not exist, EPERM: it is
  * not trusted), GBX_E_DATA with line and column. Clean both up in any case. */
 gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
@@ -43,8 +43,8 @@ gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
                                gbx_error *reterr);
 
 /*
- * What plan() of the script says, with everything that it asks for. own: the object of
- * our own file; from: hosts, or files of them. *ret is valid until the end.
+ * Call the script's plan() and answer its questions. own: an object about our own file;
+ * from: names of hosts, or their files. *ret is valid until gbx_host_files_close().
  */
 gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
                                const char *const *from, size_t from_count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* line_io - lines that come in, and the queue of those that go out. */
+/* line_io - splits input into lines, and queues output for a pipe. */
 #include "mcp/rpc/rpc.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
 
 /* ---- lines in: only `part` grows, up to the longest line allowed ------------- */
 
-/* After a long line, memory beyond this is given back. */
+/* Memory that is kept after a long line; more is freed. */
 #define PART_KEPT_BYTES ((size_t)64 * 1024)
 
 static void drop_part(gbx_mcp_line_reader *lines)
@@ -28,7 +28,7 @@ static void drop_part(gbx_mcp_line_reader *lines)
     lines->given = false;
 }
 
-/* Some programs write a byte order mark before everything. */
+/* The length of a byte order mark, which some programs write first. */
 static size_t mark_len(const char *line, size_t len)
 {
     return len >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -143,8 +143,8 @@ gbx_mcp_line_kind gbx_mcp_line_reader_end(gbx_mcp_line_reader *lines,
 #define QUEUE_KEPT_BYTES ((size_t)256 * 1024)
 #define WRITE_BYTES      ((size_t)1024 * 1024)
 
-/* How long we wait for a reader to take everything before a part, and how
- * often we look. */
+/* How long a part waits for the reader to read everything before it, and how often
+ * that is checked. */
 #define PART_NS      (50 * GBX_NS_PER_MS)
 #define PART_LOOK_MS 1
 
@@ -160,11 +160,11 @@ struct gbx_mcp_output {
     size_t start; /* of the unwritten bytes */
     uint64_t written;
     gbx_buf parts;            /* uint64_t offsets in the stream where parts begin */
-    int64_t part_ns;          /* since when the first part waits, or 0 */
+    int64_t part_ns;          /* when the first part began to wait, or 0 */
     unsigned long ask_unread; /* request for ioctl(), or 0: not available */
     int os_errno;             /* why it is broken, or 0 */
-    bool is_told;             /* and broken was called */
-    bool was_full;            /* and drained was not called since */
+    bool is_told;             /* broken was called */
+    bool was_full;            /* drained has not been called since */
 };
 
 static void forget_written(gbx_mcp_output *out)
@@ -192,7 +192,7 @@ static void break_off(gbx_mcp_output *out, int os_errno)
     gbx_mcp_timer_fire(&out->due);
 }
 
-/* Does the pipe hold bytes that its reader has not taken? */
+/* True if the pipe holds bytes that its reader has not read. */
 static bool is_unread(const gbx_mcp_output *out)
 {
     int bytes = 0;
@@ -200,7 +200,7 @@ static bool is_unread(const gbx_mcp_output *out)
     return ioctl(out->fd, out->ask_unread, &bytes) == 0 && bytes > 0;
 }
 
-/* How much may be written now: up to the next part, which must wait until its time. */
+/* The number of bytes that may be written now: up to the next part that must wait. */
 static size_t writable_bytes(gbx_mcp_output *out)
 {
     uint64_t begins;
@@ -243,8 +243,8 @@ static void flush_queue(gbx_mcp_output *out)
     forget_written(out);
 }
 
-/* A turn of the loop with output has ended, or a part may be written now. The hooks may
- * free the queue. */
+/* Called at the end of a turn of the loop with output, and to check a part that waits.
+ * The hooks may free the queue. */
 static void on_due(void *user)
 {
     gbx_mcp_output *out = user;
@@ -279,7 +279,7 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
         break_off(out, EPIPE);
 }
 
-/* A terminal's flags belong to the whole session; do not change them. */
+/* Only for pipes and sockets: a terminal's flags belong to the whole session. */
 static void stop_blocking(gbx_mcp_output *out)
 {
     struct stat st;
@@ -368,7 +368,7 @@ bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len)
         out->queue.failed = false; /* the next message may get memory */
         return false;
     }
-    /* If something waits already, the pipe is full: do not try again. */
+    /* If bytes are already queued, the pipe is full: do not try again. */
     if (is_idle)
         gbx_mcp_timer_fire(&out->due);
     out->was_full = out->was_full || gbx_mcp_output_is_full(out);
@@ -382,7 +382,7 @@ void gbx_mcp_output_part(gbx_mcp_output *out)
     if (out->ask_unread == 0 || out->os_errno != 0)
         return;
     if (!gbx_buf_append(&out->parts, &begins, sizeof begins))
-        out->parts.failed = false; /* then both are read in one go */
+        out->parts.failed = false; /* then both may be read together */
 }
 
 bool gbx_mcp_output_is_full(const gbx_mcp_output *out)
@@ -405,7 +405,7 @@ int gbx_mcp_output_errno(const gbx_mcp_output *out)
     return out->os_errno;
 }
 
-/* ---- for people -------------------------------------------------------------- */
+/* ---- warnings ---------------------------------------------------------------- */
 
 #define WARNING_BYTES 4096
 

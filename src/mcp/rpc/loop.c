@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop - libevent runs without locks. Posts reach the loop through our own list and an
+ * loop - the event loop: libevent without locks. Posts reach it through a list and an
  * eventfd, so that an engine's thread never touches the event base.
  */
 #include "mcp/rpc/rpc.h"
@@ -25,7 +25,7 @@ struct gbx_mcp_loop {
                * another thread reads it */
     gbx_mcp_post *first;
     gbx_mcp_post **last;
-    bool stays; /* on its processor, for the next turn */
+    bool stays; /* keep the thread on its CPU in the next turn */
     bool stopped;
     int status;
 };
@@ -55,7 +55,7 @@ static gbx_mcp_post *begin_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
     return next;
 }
 
-/* Posts made meanwhile wait for the next turn, so that events get theirs. */
+/* Posts made meanwhile wait for the next turn, so that events are not starved. */
 static void on_woken(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_loop *loop = arg;
@@ -63,7 +63,7 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     ssize_t got = read(fd, &count, sizeof count);
     gbx_mcp_post *at = take_posts(loop);
 
-    (void)got; /* nothing to read if another wake-up took it; the list counts */
+    (void)got; /* fails if another wake-up read it; only the list matters */
     (void)what;
     while (at != NULL && !loop->stopped) {
         gbx_mcp_post *next = begin_post(loop, at);
@@ -73,11 +73,11 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* Limit of handling due events before the kernel is asked for others. A busy source,
- * such as a server that sends without end, must not delay signals and other events. */
+/* Longest time for due events before the kernel is asked for others. A busy source,
+ * such as a server that never stops sending, must not delay signals or other events. */
 #define TURN_US 1000
 
-/* libevent ends the process if it gets none of its three descriptors. */
+/* libevent ends the process if it cannot open its three descriptors. */
 static struct event_base *new_base(void)
 {
     struct event_config *config;
@@ -96,8 +96,8 @@ static struct event_base *new_base(void)
     return base;
 }
 
-/* If turns last longer than this, staying on one processor gains nothing, and others
- * may need it: let the kernel choose. */
+/* If turns last longer than this, staying on one CPU gains nothing, and others may need
+ * it: let the kernel choose. */
 #define STAYS_NS GBX_NS_PER_MS
 
 gbx_mcp_loop *gbx_mcp_loop_new(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* message - a member that decides the meaning of a message may occur only once: one
- * reader would take the first and another the last, and so see two different
- * messages. */
+/* message - reads and writes JSON-RPC messages. A member that decides the meaning may
+ * occur only once: one reader would take the first and another the last, and so see
+ * two different messages. */
 #include "mcp/rpc/rpc.h"
 
 #include "base/cleanup.h"
@@ -26,8 +26,8 @@ static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
     return false;
 }
 
-/* Find the members of a message; false if one of them occurs twice. Of two ids
- * neither counts. */
+/* Find the members of a message; false if one of them occurs twice. If there are two
+ * ids, neither is used. */
 static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
 {
     bool has_two_ids = false;
@@ -90,8 +90,8 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     return true;
 }
 
-/* The id of an answer: some servers write every number with a fraction, and 1 as
- * 1.0. */
+/* True if it can be the id of an answer. Some servers write every number with a
+ * fraction, and 1 as 1.0. */
 static bool is_answer_id(gbx_view view)
 {
     size_t len = view.len;
@@ -309,7 +309,7 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
  */
 
 typedef struct found {
-    int64_t id; /* -1: the object has two */
+    int64_t id; /* -1: the object has two that differ */
     bool has_version;
     bool has_method;
 } found;
@@ -352,7 +352,7 @@ static const char *skip_zeros(const char *at, const char *end)
     return at;
 }
 
-/* The id must end before a comma, a brace or the like: otherwise it may be cut off. */
+/* The id must be followed by a comma, a brace or the like: it may be cut off. */
 static int64_t id_at(const char *at, const char *end)
 {
     int64_t id;
@@ -402,7 +402,7 @@ static found scan(const char *text, size_t len)
     return f;
 }
 
-/* A log line may hold a message, too; an answer begins with its brace. */
+/* A log line may contain a message; only an answer begins with the brace. */
 static bool is_object(const char *text, size_t len)
 {
     size_t at = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rpc - the event loop, lines that come in, and messages that go out. */
+/* rpc - the event loop, the line reader, JSON-RPC messages and the output queue. */
 #ifndef GBX_MCP_RPC_RPC_H
 #define GBX_MCP_RPC_RPC_H
 
@@ -22,17 +22,17 @@
 
 typedef struct gbx_mcp_loop gbx_mcp_loop;
 
-/* A function to run on the loop's thread. The poster owns its memory, and keeps it
- * until it has run or the loop was stopped; so posting cannot fail. At first all zero
- * but run and arg. */
+/* A function to run on the loop's thread. The poster owns the memory and keeps it until
+ * the function has run or the loop has stopped, so posting cannot fail. Set run and
+ * arg; zero the rest. */
 typedef struct gbx_mcp_post {
     void (*run)(void *arg);
     void *arg;
-    struct gbx_mcp_post *next; /* next and is_posted are the loop's */
+    struct gbx_mcp_post *next; /* next and is_posted belong to the loop */
     bool is_posted;
 } gbx_mcp_post;
 
-/* NULL with errno if descriptors are out. */
+/* NULL with errno if no descriptors are left. */
 gbx_mcp_loop *gbx_mcp_loop_new(void);
 
 /* Posts that did not run are dropped. NULL is ignored. */
@@ -42,20 +42,20 @@ void gbx_mcp_loop_free(gbx_mcp_loop *loop);
 struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
 
 /* From any thread: call run(arg) on the loop's thread, in the order of the posts. run
- * may free the post or post it again. A post that waits already is not posted twice;
- * after the stop nothing is posted. */
+ * may free the post or post it again. No effect if the post is already queued or the
+ * loop has stopped. */
 void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
 
-/* The loop's thread alternates with another: keep it on its processor until the end of
- * the next turn, unless turns have become long. Only on the loop's thread. */
+/* Keep the loop's thread on its CPU until the end of the next turn, since it alternates
+ * with another thread. Ignored if the last turn was long. Only on the loop's thread. */
 void gbx_mcp_loop_stay(gbx_mcp_loop *loop);
 
 /* Run until gbx_mcp_loop_stop(); returns its status. */
 int gbx_mcp_loop_run(gbx_mcp_loop *loop);
 void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);
 
-/* Calls run(user) once after a time, or in the next turn of the loop. It must stay where
- * it is. Only on the loop's thread. */
+/* Calls run(user) once, after a delay or in the next turn of the loop. The struct must
+ * not move. Only on the loop's thread. */
 typedef struct gbx_mcp_timer {
     struct event *event;
     void (*run)(void *user);
@@ -66,17 +66,17 @@ void gbx_mcp_timer_init(gbx_mcp_timer *timer, gbx_mcp_loop *loop,
                         void (*run)(void *user), void *user);
 /* A zeroed timer is ignored. */
 void gbx_mcp_timer_cleanup(gbx_mcp_timer *timer);
-/* Also if it is set already: then the new time counts. */
+/* If it is already set, the new time replaces the old one. */
 void gbx_mcp_timer_set(gbx_mcp_timer *timer, uint32_t ms);
 void gbx_mcp_timer_fire(gbx_mcp_timer *timer);
 void gbx_mcp_timer_clear(gbx_mcp_timer *timer);
 bool gbx_mcp_timer_is_set(const gbx_mcp_timer *timer);
 
-/* ---- line_io.c: for people --------------------------------------------------- */
+/* ---- line_io.c: warnings ----------------------------------------------------- */
 
-/* Print a line, after "glovebox: ", on standard error for the person who runs the server. It
- * is cut to what a pipe accepts at once, and dropped if nobody reads: everything else would
- * wait for it. */
+/* Print "glovebox: " and a line on standard error for the user who runs the server. The
+ * line is cut to the length that a pipe accepts at once, and dropped if the pipe is
+ * full: everything else would wait for it. */
 void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- message.c ----------------------------------------------------------- */
@@ -91,15 +91,15 @@ void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * message that was too long marks the buffer failed.
  */
 
-/* The version of the modern era, on every request. */
+/* The protocol version of the modern era; every request carries it. */
 #define GBX_MCP_MODERN "2026-07-28"
 
-/* In the _meta of a log message of that era: the id of its request. The protocol lets one
- * say whose it is only by the connection. */
+/* Key in the _meta of a log message of that era: the id of its request. The protocol
+ * itself links a log message to its request only by the connection. */
 #define GBX_MCP_LOG_META "glovebox/requestId"
 
-/* Limit of progress tokens and ids of subscriptions, which are kept for long; longer
- * ones are not accepted. */
+/* Maximum length of progress tokens and ids of subscriptions, which are kept for a long
+ * time. Longer ones are not accepted. */
 #define GBX_RPC_ID_MAX     256
 #define GBX_RPC_METHOD_MAX 128
 
@@ -140,13 +140,13 @@ bool gbx_rpc_read(const char *text, size_t len, gbx_rpc_message *ret,
 /* The same for an element of a batch, whose text was checked with the batch. */
 bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_fault);
 
-/* Is it an id: a string, or a whole number in digits? */
+/* True if it is an id: a string, or an integer written only in digits. */
 bool gbx_rpc_is_id(gbx_view view);
 /* Same type and same value. Both must be ids. */
 bool gbx_rpc_same_id(gbx_view a, gbx_view b);
 /* Read an id, or another integer, as a number. */
 bool gbx_rpc_integer(gbx_view view, int64_t *ret);
-/* What was written, as a string; borrowed until the next change; "" if it was too long. */
+/* The text as a C string, borrowed until its next change; "" if it was too long. */
 const char *gbx_rpc_string(gbx_buf *text);
 /* Copy a string's characters and a NUL. False, and nothing is written, if it is not a
  * string, holds a NUL, or does not fit into size bytes. */
@@ -183,16 +183,16 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
 bool gbx_id_read(gbx_view view, int64_t *ret);
 
 /* The id of an answer that is invalid JSON or an invalid message: a member of the
- * outermost object that has "jsonrpc" and no "method". 0: it has no id, or two. */
+ * outermost object if it has "jsonrpc" and no "method". 0: no id, or different ids. */
 int64_t gbx_id_find(const char *text, size_t len);
 
 /* ---- line_io.c: lines in --------------------------------------------------- */
 
 /*
- * Bytes in, lines out: splits standard input and output into messages.
+ * Splits a stream of bytes, such as standard input, into lines.
  *
- * No I/O inside. A line longer than the limit is reported once and not kept; reading
- * goes on after its newline. Blank lines are skipped. A carriage return before the
+ * Does no I/O. A line longer than the limit is reported once and not kept; reading
+ * continues after its newline. Blank lines are skipped. A carriage return before the
  * newline is removed, and so is a byte order mark before the line.
  *
  *     gbx_mcp_line_reader_feed(&lines, chunk, n);
@@ -204,82 +204,82 @@ int64_t gbx_id_find(const char *text, size_t len);
 typedef enum gbx_mcp_line_kind {
     GBX_MCP_LINE_NONE, /* feed more */
     GBX_MCP_LINE,
-    GBX_MCP_LINE_TOO_LONG, /* its beginning; reported as soon as it is known */
+    GBX_MCP_LINE_TOO_LONG, /* its beginning; reported before its end is read */
 } gbx_mcp_line_kind;
 
 typedef struct gbx_mcp_line_reader {
     gbx_buf part;      /* the beginning of an unfinished line */
     const char *chunk; /* borrowed from feed until NONE */
     size_t left;
-    bool given;    /* part was the last line; dropped at the next call */
+    bool given;    /* part was returned as a line; dropped at the next call */
     bool skipping; /* until the newline of a line that was too long */
 } gbx_mcp_line_reader;
 
 void gbx_mcp_line_reader_init(gbx_mcp_line_reader *lines, size_t line_max);
 void gbx_mcp_line_reader_cleanup(gbx_mcp_line_reader *lines);
 
-/* Only at first, or after next has returned NONE. */
+/* Only before the first call of next, or after it has returned NONE. */
 void gbx_mcp_line_reader_feed(gbx_mcp_line_reader *lines, const char *chunk,
                               size_t len);
 
-/* The line is without its newline, not terminated, and valid until the next call. If
- * memory is out, the line counts as too long. */
+/* The line has no newline and no final NUL, and is valid until the next call. If memory
+ * is out, the line is reported as too long. */
 gbx_mcp_line_kind gbx_mcp_line_reader_next(gbx_mcp_line_reader *lines,
                                            const char **ret_line, size_t *ret_len);
 
-/* At the end of input, after NONE: the text after the last newline, if there is any. */
+/* At the end of input, after NONE: the text after the last newline, if any. */
 gbx_mcp_line_kind gbx_mcp_line_reader_end(gbx_mcp_line_reader *lines,
                                           const char **ret_line, size_t *ret_len);
 
 /* ---- line_io.c: lines out -------------------------------------------------- */
 
 /*
- * Messages on their way into a pipe whose reader may not read.
+ * The queue of messages to a pipe whose reader may be slow or stuck.
  *
- * Sending never blocks. Everything sent in one turn of the loop is written in one go at
- * its end, since a reader acts as soon as it is woken. What the pipe does not take waits
- * here, up to a ceiling.
- * Beyond it a message is refused, and the sender decides what that means; below it,
- * `is_full` says when to stop accepting work. The process must ignore SIGPIPE. Loop's
- * thread only.
+ * Sending never blocks. Everything sent in one turn of the loop is written together at
+ * its end, since a reader acts as soon as it is woken. Bytes that the pipe does not
+ * accept are queued, up to a ceiling. A message beyond the ceiling is refused, and the
+ * sender decides what that means. Far below the ceiling, gbx_mcp_output_is_full() says
+ * when to stop accepting work. The process must ignore SIGPIPE. Only on the loop's
+ * thread.
  */
 
 typedef struct gbx_mcp_output gbx_mcp_output;
 
 typedef struct gbx_mcp_output_hooks {
     void *user;
-    /* The reader is gone, with this errno: once, from the loop; nothing is
-     * sent any more. */
+    /* The reader is gone, for the reason os_errno. Called once, from the loop; nothing
+     * is sent afterwards. */
     void (*broken)(void *user, int os_errno);
-    /* It was full and is not any more. From the loop. May be NULL. */
+    /* The queue was full and no longer is. From the loop. May be NULL. */
     void (*drained)(void *user);
 } gbx_mcp_output_hooks;
 
 /* fd is borrowed. A pipe or socket is made non-blocking until the queue is freed;
- * a file or a terminal is left as it is. ceiling: bytes that may wait. */
+ * a file or a terminal is not changed. ceiling: maximum number of queued bytes. */
 gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                    const gbx_mcp_output_hooks *hooks);
-/* Notice that the reader is gone even if nothing is sent. False if descriptors are
- * out. */
+/* Detect that the reader is gone even if nothing is sent. False if no descriptors are
+ * left. */
 bool gbx_mcp_output_watch(gbx_mcp_output *out, gbx_mcp_loop *loop);
-/* What was sent in this turn is written, as far as there is room. NULL is ignored. */
+/* Writes what was sent in this turn, as far as the pipe has room. NULL is ignored. */
 void gbx_mcp_output_free(gbx_mcp_output *out);
 
-/* Send one or more whole messages; copied. False, and nothing is sent: over the
- * ceiling, out of memory, or broken. */
+/* Send one or more whole messages; copied. False if over the ceiling, out of memory or
+ * broken; then nothing is sent. */
 bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len);
 
-/* Later messages must not be read in one go with earlier ones: they are written once
- * the reader has taken those, or has taken nothing for 50 ms. No effect unless fd is a
- * pipe or socket. */
+/* Do not let later messages be read together with earlier ones: they are written when
+ * the reader has read the earlier ones, or 50 ms after those were written. No effect
+ * unless fd is a pipe or socket. */
 void gbx_mcp_output_part(gbx_mcp_output *out);
 
-/* Does more than a sixteenth of the ceiling wait? */
+/* True if more than a sixteenth of the ceiling is queued. */
 bool gbx_mcp_output_is_full(const gbx_mcp_output *out);
 size_t gbx_mcp_output_waiting(const gbx_mcp_output *out);
-/* How many of all sent bytes the pipe has taken. */
+/* Number of bytes that the pipe has accepted so far. */
 uint64_t gbx_mcp_output_written(const gbx_mcp_output *out);
-/* Why it is broken, or 0. */
+/* The errno that broke it, or 0. */
 int gbx_mcp_output_errno(const gbx_mcp_output *out);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args_ambiguity - accepts the arguments of a call if every parser reads the same values from
- * them.
+ * args_ambiguity - refuses arguments of a call that parsers may read differently.
  *
  * If a member occurs twice, some parsers take the first and others the last. They also
  * differ on numbers that are too large, half a surrogate pair, and "__proto__". No
- * values are built: hostile text may hold millions of them. One pass over the text keeps
- * the positions of the members' names of each open object, and sorts them at the
+ * values are built: hostile text may hold millions of them. One pass over the text
+ * keeps the positions of the members' names of each open object, and sorts them at the
  * object's end.
  *
  * An error names the argument and says what to write instead: the author of the call
@@ -206,8 +205,8 @@ static size_t read_token(reading *r, size_t at)
     return at + 1;
 }
 
-/* text is JSON of at most 16 MiB, no deeper than DEPTH_MAX. NULL, or what is wrong with
- * the value, or with the member whose name is, at text[*ret_at]; constant. */
+/* text is JSON of at most 16 MiB, no deeper than DEPTH_MAX. Returns NULL, or the fault
+ * of the value or of the member's name at text[*ret_at]; constant. */
 static const char *find_ambiguity(const char *text, size_t len, size_t *ret_at)
 {
     reading r = {.text = text, .len = len};

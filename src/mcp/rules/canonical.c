@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * canonical - refuses paths and URLs that can be read in more than one way, and writes a
- * text as the path that some program may make of it.
+ * canonical - refuses paths and URLs that can be read in more than one way, and writes
+ * a text as the path that some program may make of it.
  */
 #include "mcp/rules/rules.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define DECODE_MAX 4 /* an escape of an escape of an escape counts as an escape, too */
+#define DECODE_MAX 4 /* levels: an escape of an escape counts as an escape, too */
 
 static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
 static const char why_nul[] = "there is a NUL in it";
@@ -61,9 +61,9 @@ static bool is_letter(char c)
 /* ---- the host of a URL ------------------------------------------------------ */
 
 /*
- * Is the host of a URL written in the one canonical way?
+ * Refuses hosts of URLs that are not in canonical form.
  *
- * "0x7f.1", "2130706433", "[::ffff:7f00:1]" and "127.0.0.1:0080" lead to one place, but
+ * "0x7f.1", "2130706433", "[::ffff:7f00:1]" and "127.0.0.1:0080" are one address, but
  * a rule compares text. So all forms but one are refused, as in the sites of a policy.
  */
 
@@ -126,8 +126,8 @@ static bool needs_host(const char *text, size_t len)
     return false;
 }
 
-/* NULL, or why not; constant. scheme: a text that begins with "https:" or the like;
- * host: the text between the slashes, with its port. */
+/* NULL, or the objection; constant. scheme: a text that begins with "https:" or the
+ * like; host: the text between the slashes, with its port. */
 static const char *check_host(const char *scheme, const char *host, size_t len)
 {
     gbx_hostport parts = {0};
@@ -135,7 +135,7 @@ static const char *check_host(const char *scheme, const char *host, size_t len)
 
     if (begins(scheme, "file:") && strncmp(host, "localhost", len) == 0 && len == 9)
         return why_local;
-    /* Browsers skip any number of slashes before it. */
+    /* Browsers skip any number of slashes before the host. */
     if (len == 0)
         return needs_host(scheme, (size_t)(host - scheme)) ? why_none : NULL;
     if (gbx_hostport_split(host, len, &parts, NULL) != GBX_OK ||
@@ -332,8 +332,8 @@ static const char *check_bare(const char *text, size_t len, gbx_glob_how how)
     return why_bare;
 }
 
-/* text: what follows the host, from its '/' on. In the pattern '?' is any character;
- * with '\?' it covers the query, too. */
+/* text: the part after the host, from its '/' on. In the pattern, '?' is any character;
+ * a pattern with '\?' covers the query, too. */
 static const char *check_rest(const char *pattern, const char *text, size_t len,
                               gbx_glob_how how)
 {
@@ -363,7 +363,7 @@ static const char *check_url(const char *pattern, const char *text, size_t len,
     const char *host;
     const char *why;
 
-    /* Browsers drop these wherever they are. */
+    /* Browsers drop these characters everywhere. */
     for (size_t i = 0; i < len; i++)
         if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
             return why_space;

@@ -2,8 +2,8 @@
 /*
  * glob - matches patterns, and folds the case of letters for them.
  *
- * It tracks the set of pattern places that the text can reach: the time is bounded by
- * pattern length times text length.
+ * It tracks the set of positions in the pattern that the text can reach: the time is
+ * bounded by pattern length times text length.
  */
 #include "mcp/rules/rules.h"
 
@@ -322,7 +322,7 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     *ret_why = gbx_canonical_objection(pattern, m.kind, text, len, how);
     if (*ret_why != NULL)
         return false;
-    /* An address is below no folder; but some programs take other schemes for files. */
+    /* An address is never below a folder, but programs take some schemes for files. */
     if (m.kind == GBX_GLOB_PATH && gbx_canonical_has_scheme(text, len)) {
         if (how == GBX_GLOB_EXACT || gbx_canonical_is_remote(text, len))
             return false;

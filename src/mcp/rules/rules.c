@@ -21,8 +21,8 @@
 /* A letter of a name takes at most two escapes. */
 #define LETTER_MAX 12
 
-/* Limit of the text that a condition examines, for each pattern, since the loop
- * waits meanwhile. */
+/* Limit of the text that a condition examines, counted for each pattern: the loop is
+ * blocked meanwhile. */
 #define TEXTS_MAX GBX_MIB(4)
 
 typedef struct looking {
@@ -32,8 +32,8 @@ typedef struct looking {
     const char *why;
 } looking;
 
-/* Some servers, such as those in Go, accept "Path", or "paſs", for "path" and
- * "pass". */
+/* Some servers, such as those in Go, ignore case: they accept "Path" for "path", and
+ * "paſs" for "pass". */
 static bool is_twin(gbx_view name, const char *wanted)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = name.len};
@@ -167,8 +167,8 @@ static bool is_about(const gbx_gate_rule *rule, const char *server, const char *
              fits_name(rule->tools, rule->tool_count, called, how)));
 }
 
-/* Do all conditions hold? verdict->fault is set if one cannot be judged and none
- * before it fails. */
+/* False if a condition fails. Otherwise verdict->fault is why one of them cannot be
+ * judged, or NULL. */
 static bool fits_args(const gbx_gate_rule *rule, gbx_view args,
                       gbx_gate_verdict *verdict)
 {

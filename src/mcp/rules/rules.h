@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules - decide which calls of which tools are made, which a person is asked about,
+ * rules - decides which calls of which tools are made, which a person is asked about,
  * and which are refused.
  *
  * The first matching rule decides. If no rule matches, one default decides for tools
@@ -35,7 +35,7 @@
  * length in text. */
 size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_len);
 
-/* Are they equal apart from the case of letters? */
+/* True if they are equal apart from the case of letters. */
 bool gbx_casefold_same(const char *a, const char *b);
 
 /*
@@ -60,10 +60,10 @@ typedef enum gbx_glob_kind {
     GBX_GLOB_URL,
 } gbx_glob_kind;
 
-/* EXACT is for rules that allow: only the very text matches. WIDE is for rules that ask
- * or deny: it also ignores the case of letters, slashes at the end, and a URL's query
- * and fragment; a pattern without a slash also matches other forms of the path that the
- * text may be (gbx_path_forms()). */
+/* EXACT is for rules that allow: only the text itself matches. WIDE is for rules that
+ * ask or deny: it also ignores the case of letters, slashes at the end, and a URL's
+ * query and fragment; a pattern without a slash also matches other forms of the path
+ * that the text may be (gbx_path_forms()). */
 typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);
@@ -83,20 +83,20 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
 /* ---- canonical.c: for the other files of this folder ---------------------- */
 
 /*
- * Can a path or a URL be read in only one way?
+ * Refuses paths and URLs that can be read in more than one way.
  *
  * Servers resolve "/data/../etc", "%2e%2e", "https://a@b", "HTTPS:\\b" in different
  * ways. A rule that resolved them in yet another way could be bypassed. So such texts
  * are refused.
  */
 
-/* NULL, or why the text cannot be judged by the pattern; constant. */
+/* NULL, or the reason why the pattern cannot judge the text; constant. */
 const char *gbx_canonical_objection(const char *pattern, gbx_glob_kind kind,
                                     const char *text, size_t len, gbx_glob_how how);
 
-/* NULL, or why every text that could match the pattern of an asking or denying rule
- * would be refused: such a rule only seems to have an effect. The pattern's length is
- * GBX_GLOB_MAX at most. */
+/* NULL, or the reason why every text that could match the pattern of an asking or
+ * denying rule would be refused: such a rule has no effect. The pattern has at most
+ * GBX_GLOB_MAX bytes. */
 const char *gbx_canonical_pattern_objection(const char *pattern);
 
 /* Does the text begin with that character, literally or escaped? */
@@ -105,7 +105,7 @@ bool gbx_canonical_is(char c, const char *text, size_t len);
 /* Does it begin with "scheme://"? */
 bool gbx_canonical_has_scheme(const char *text, size_t len);
 
-/* Does every program look for an address of that scheme on a network? Some other
+/* True if every program looks for an address of that scheme on a network. Some other
  * schemes ("sqlite:///srv/x") name files. */
 bool gbx_canonical_is_remote(const char *text, size_t len);
 
@@ -135,7 +135,7 @@ typedef enum gbx_gate_action {
 
 const char *gbx_gate_action_name(gbx_gate_action action); /* "allow" */
 
-/* A server's own statement about its tool; nobody has checked it. */
+/* A server's own statement about its tool; it is not verified. */
 typedef enum gbx_gate_hint {
     GBX_GATE_HINT_UNKNOWN, /* not looked up yet */
     GBX_GATE_HINT_READS,   /* "readOnlyHint": true */
@@ -143,15 +143,15 @@ typedef enum gbx_gate_hint {
     GBX_GATE_HINT_MISSING, /* it has no such tool; not for rules */
 } gbx_gate_hint;
 
-/* "edits[].path": a condition on what is there. */
+/* A condition on the arguments at a path such as "edits[].path". */
 typedef struct gbx_gate_condition {
     char *path;   /* as written in the rule */
     char **steps; /* names on the way; NULL: each element of an array */
     size_t step_count;
-    char **globs; /* any of them matches; none: the value is literal */
+    char **globs; /* one of them must match; none: the value is literal */
     size_t glob_count;
     char literal;  /* the gbx_view_kind() of a number, true or false, or 0 */
-    double number; /* if it is one */
+    double number; /* if literal is '0' */
 } gbx_gate_condition;
 
 typedef struct gbx_gate_rule {
@@ -167,7 +167,7 @@ typedef struct gbx_gate_rule {
     char *text;         /* the rule as JSON, in one form */
 } gbx_gate_rule;
 
-/* More than a person can still oversee is refused: rules, patterns and conditions. */
+/* More rules are refused: a person could not oversee them. */
 #define GBX_GATE_RULES_MAX 1000
 
 typedef struct gbx_gate_rules {
@@ -175,8 +175,8 @@ typedef struct gbx_gate_rules {
     size_t count;
     gbx_gate_action reads; /* the default for tools that declare themselves read-only */
     gbx_gate_action others; /* the default for all others */
-    gbx_policy *secrets;    /* its functions are names of servers; see
-                             * gbx_gate_secrets_*() */
+    gbx_policy *secrets;    /* each secret's functions are the names of the servers
+                             * that may get it */
 } gbx_gate_rules;
 
 #define GBX_GATE_NO_RULE SIZE_MAX
@@ -186,9 +186,9 @@ typedef struct gbx_gate_verdict {
     size_t rule;            /* index, or GBX_GATE_NO_RULE: the default */
     gbx_gate_hint hint;     /* as it was given */
     bool used_hint;         /* another hint might change the verdict */
-    bool needs_hint;        /* the verdict depends on the hint: find it out,
-                             * and ask again */
-    const char *fault;      /* why the call fails, constant; else NULL */
+    bool needs_hint;        /* the verdict depends on the hint: look it up,
+                             * and decide again */
+    const char *fault;      /* why the call fails, constant; or NULL */
     const char *fault_path; /* of the argument; belongs to the rule */
 } gbx_gate_verdict;
 
@@ -208,8 +208,8 @@ gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *serve
                                   const char *tool, gbx_gate_hint hint, bool is_granted,
                                   bool *ret_depends);
 
-/* Parse arguments, which every parser must read in the same way: no member twice, none
- * called "__proto__", no half of a character. *ret borrows text. On failure why
+/* Parse arguments, and refuse those that parsers read differently: a member twice, or
+ * called "__proto__", or half of a character. *ret borrows text. On failure why
  * (initially empty, with room for 1 KiB) says which argument is wrong and why. */
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why);
 

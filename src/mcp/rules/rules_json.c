@@ -178,8 +178,8 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
     return GBX_OK;
 }
 
-/* A pattern that cannot work in an asking or denying rule is refused, since it would
- * only seem to. */
+/* An asking or denying rule with a pattern that never matches is refused: it would only
+ * seem to have an effect. */
 typedef struct condition_target {
     gbx_gate_condition *condition;
     gbx_gate_action action;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * client_request - a request's life, from its message to its answer. Every handler ends
- * its request once. If no client waits any more, nothing is sent; while the client does
- * not wait because a person is being asked, the outcome is kept without its id.
+ * its request once. If the client does not wait any more, nothing is sent. While it has
+ * no id because a person is being asked, the outcome is kept.
  */
 #include "mcp/server/server_state.h"
 
@@ -50,7 +50,7 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 
 /* ---- the end of a question --------------------------------------------------- */
 
-/* The client need not wait for its person any longer. */
+/* Tell the client to stop asking its person. */
 static void withdraw(gbx_mcp_server *server, const gbx_mcp_ask_entry *ask)
 {
     gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
@@ -174,7 +174,7 @@ void gbx_mcp_request_cancel(gbx_mcp_request *request)
     request->is_cancelled = true;
     gbx_mcp_request_unbind(request);
     if (request->is_held || request->is_finished) {
-        gbx_mcp_request_free(request); /* no handler knows it */
+        gbx_mcp_request_free(request); /* no handler uses it */
         return;
     }
     gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
@@ -264,7 +264,7 @@ static void put_members(gbx_buf *to, const char *object)
     }
 }
 
-/* Does no client wait, and will none return? */
+/* True if the client neither waits nor will return. */
 static bool is_forgotten(const gbx_mcp_request *request)
 {
     return request->is_cancelled || (request->id_len == 0 && request->round == 0);
@@ -287,8 +287,8 @@ static void send_instead(gbx_mcp_request *request)
         server->hooks.give_up(server->hooks.user);
 }
 
-/* On an answer, clients drop its progress listener before they handle progress that was
- * read in the same go. So the answer must be read separately. */
+/* A client that reads an answer together with progress drops the progress: the answer
+ * ends its listener first. So the client must read the answer separately. */
 static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
 {
     const gbx_mcp_client_hooks *hooks = &request->server->hooks;
@@ -300,7 +300,7 @@ static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
         send_instead(request);
 }
 
-/* JSON as text. */
+/* Add JSON as text. */
 static void add_shown(gbx_buf *to, const char *json, size_t len)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = len + 1};

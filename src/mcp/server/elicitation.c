@@ -2,9 +2,9 @@
 /*
  * elicitation - questions to a person, from the handler's call to the answer.
  *
- * Answers are delivered in a later turn of the loop. Every question gets one: the
- * person's answer, that nobody can be asked, that time ran out, or ENDED if its
- * request ends first.
+ * Answers are delivered in a later turn of the loop. Every question gets exactly one:
+ * the person's, NOBODY if the client cannot ask, LATE after the time limit, or ENDED if
+ * its request ends first.
  */
 #include "mcp/server/server_state.h"
 
@@ -19,7 +19,7 @@
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
 
-/* Its members, without braces. */
+/* The members of a question's params, without braces. */
 static char *print_params(const gbx_mcp_request *request, const char *message,
                           const char *schema)
 {
@@ -56,7 +56,7 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
     gbx_mcp_settle_soon(request->server);
 }
 
-/* Was it sent, and is it still to be answered? */
+/* True if it was sent and is not answered yet. */
 static bool is_out(const gbx_mcp_ask_entry *ask)
 {
     return ask->request != NULL && ask->is_sent && !ask->is_answered;
@@ -136,8 +136,8 @@ void gbx_mcp_ask_response(gbx_mcp_server *server, const gbx_rpc_message *message
  * (cmd_mcp.c), since each request holds one. */
 #define SUSPENDED_MAX 128
 
-/* Cancel the oldest suspended requests, by number and by bytes: their clients will
- * hardly return after so long. */
+/* Cancel the oldest suspended requests beyond the limits of number and bytes: their
+ * clients are the least likely to return. */
 static void make_room(const gbx_mcp_request *request)
 {
     gbx_mcp_request *oldest;
@@ -202,7 +202,7 @@ static bool make_handle(char ret[GBX_MCP_HANDLE_SIZE])
     return true;
 }
 
-/* End the client's request with the open questions. */
+/* Answer the client's request with the open questions. */
 static void ask_by_retry(gbx_mcp_request *request)
 {
     gbx_buf to;
@@ -241,8 +241,8 @@ static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
     return false;
 }
 
-/* Do both have the same parameters? A client writes the same value in the
- * same way twice. */
+/* True if params has the parameters of `others`. Values are compared as text: a client
+ * writes the same value in the same way twice. */
 static bool has_all_of(gbx_view params, gbx_view others)
 {
     size_t cursor = 0;

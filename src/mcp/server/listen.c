@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* listen - decides which client gets which notification. Legacy clients hear of all
- * lists that they have seen and of their subscribed resources, modern ones of what
- * their subscriptions name. */
+/* listen - decides which notifications the client gets. A legacy client gets those of
+ * lists that it has requested and of resources that it has subscribed to, a modern one
+ * those that its subscriptions name. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -19,7 +19,7 @@ static const struct {
     {GBX_MCP_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed"},
 };
 
-/* Its index, or count. */
+/* The index of uri, or uris->count. */
 static size_t find_uri(const gbx_mcp_uris *uris, const char *uri)
 {
     size_t i = 0;
@@ -47,7 +47,7 @@ static bool add_uri(gbx_mcp_uris *uris, const char *uri)
     return true;
 }
 
-/* info: of the server, in results; or NULL. */
+/* info: the server's, for results; or NULL. */
 static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
                              const char *info)
 {
@@ -59,7 +59,7 @@ static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
     (void)gbx_buf_puts(to, "}");
 }
 
-/* Of listen, which may be the legacy client's. uri NULL: a list has changed. */
+/* listen may be that of the legacy client. uri NULL: a list has changed. */
 static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
                    const char *method, const char *uri)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* progress - progress, signs of life, and logs: only for clients that asked for them,
- * no more than a person can read, and none while the client does not read at all. */
+/* progress - sends progress, keep-alives and logs: only to clients that asked for them,
+ * no more than a person can read, and none while the client does not read. */
 #include "mcp/server/server_state.h"
 
 #include "base/clock.h"
@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on, adding 1 may not change the number. */
+/* Larger figures are ignored, so that adding 1 always changes the number. */
 #define FIGURE_END 4503599627370496.0 /* 2^52 */
 
 /* More than the sent decimals can hide, less than any step of a handler's own
  * figures. */
 #define SIGN_OF_LIFE 0.0015
 
-/* Does the client read, and may one more be sent now? */
+/* True if the client reads, and one more message may be sent now. */
 static bool take(const gbx_mcp_request *request, gbx_bucket *rate)
 {
     const gbx_mcp_client_hooks *hooks = &request->server->hooks;
@@ -49,7 +49,7 @@ static double next_figure(const gbx_mcp_request *request)
     return floor(fmax(request->progress, 0)) + 1;
 }
 
-/* Among the protocol's: debug, info, notice, warning, error and more. */
+/* The protocol's level: an index into debug, info, notice, warning, error ... */
 static int level_of(gbx_log_level level)
 {
     static const int levels[] = {[GBX_LOG_DEBUG] = 0,

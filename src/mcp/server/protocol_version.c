@@ -2,8 +2,8 @@
 /*
  * protocol_version - which of the two protocols a request speaks.
  *
- * A version in _meta is modern, on any connection, and needs nothing before it.
- * Requests without one use the version that `initialize` has agreed on.
+ * A request with a version in _meta is modern, on any connection, and needs no other
+ * request before it. Others use the version that `initialize` has agreed on.
  */
 #include "mcp/server/server_state.h"
 

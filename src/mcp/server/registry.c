@@ -62,8 +62,8 @@ static const char *nearest_key(const gbx_mcp_registry *registry, const char *key
     return gbx_nearest(key, keys, count);
 }
 
-/* Add the entry, or put it in the place of the one with that key. False: its text is too
- * long, or the list is full. */
+/* Add the entry, or replace the one with that key. False: its text is too long, or the
+ * list is full. */
 static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
                 const char *key, gbx_buf *shown)
 {
@@ -170,7 +170,7 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
 
 /* ---- lists ------------------------------------------------------------------- */
 
-/* A list has one page, so no cursor was ever given. */
+/* A list has one page, so no cursor is valid. */
 void gbx_mcp_on_list(gbx_mcp_request *request)
 {
     static const char *const members[GBX_MCP_LISTS] = {
@@ -206,7 +206,7 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
 
 /* ---- calls and reads --------------------------------------------------------- */
 
-/* Names the nearest of the existing tools. */
+/* Fail with the advice for that name, or else with the nearest name of a tool. */
 static void fail_unknown(gbx_mcp_request *request, const char *name)
 {
     const gbx_mcp_server *server = request->server;
@@ -224,7 +224,7 @@ static void fail_unknown(gbx_mcp_request *request, const char *name)
     gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, gbx_rpc_string(&text));
 }
 
-/* The resource or template of params.uri, which is copied, or "" if it is too long. */
+/* The resource or template for params.uri, or NULL. uri is a copy, "" if too long. */
 static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
                                   char uri[GBX_MCP_URI_MAX])
 {

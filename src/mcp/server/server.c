@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server - its client, its lines, and the methods that it may call; and the turn of
- * the loop that does everything that must not happen inside a handler's own call.
+ * server - takes the client's lines and dispatches their methods. What must not happen
+ * inside a handler's own call is done in a later turn of the loop.
  *
  * The table says in which era each method exists, and whether it waits while the server
- * is held. A method that is not in the table does not exist.
+ * is held. Other methods are refused.
  */
 #include "mcp/server/server_state.h"
 

@@ -29,20 +29,20 @@ typedef struct gbx_mcp_server_options {
     const char *description;
     const char *instructions; /* for the model */
     uint32_t ask_ms;          /* time for a person's answer; 0: 300000 */
-    uint32_t hold_ms;         /* longest wait for a hold's end; 0: 5000 */
-    uint32_t beat_ms;         /* silence before a sign of life; 0: 10000 */
+    uint32_t hold_ms;         /* longest wait while held; 0: 5000 */
+    uint32_t beat_ms;         /* silence before a keep-alive; 0: 10000 */
 } gbx_mcp_server_options;
 
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
                                    const gbx_mcp_server_options *options);
-/* Call it after its client is gone and every request is ended. NULL is ignored. */
+/* Call it after the client is gone and every request has ended. NULL is ignored. */
 void gbx_mcp_server_free(gbx_mcp_server *server);
 
 /* Change the instructions for clients that connect from now on. */
 void gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text);
 
-/* Characters of a tool's description and of the instructions: hosts cut what is longer
- * than 2,048, silently. */
+/* Limit of a tool's description and of the instructions, in characters: hosts silently
+ * cut them after 2,048. */
 #define GBX_MCP_TOLD_MAX 2000
 
 /* arguments: a JSON object; the tool checks it against its schema. It is valid until
@@ -77,8 +77,8 @@ void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
 /*
  * While the server is held, lists of tools and resources wait, and so do reads of
  * pending resources: the data that decides what is offered is still loading. Other
- * requests do not wait. Holds are counted. After hold_ms they are ignored, since a
- * client would give us up.
+ * requests do not wait. Holds are counted. After hold_ms they are ignored, since
+ * clients would give up on this server.
  */
 void gbx_mcp_server_hold(gbx_mcp_server *server);
 void gbx_mcp_server_release(gbx_mcp_server *server);
@@ -108,12 +108,12 @@ void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
 /* ---- requests ------------------------------------------------------------ */
 
 /* fn is called at most once, on the loop's thread, never from inside, when the client
- * wants the work to stop or is gone. The handler then stops its work and ends the
+ * cancels the request or is gone. The handler then stops its work and ends the
  * request as usual. A later call replaces the function; NULL: none. */
 void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *user);
 
 /* Send progress if the client asked for it. The server makes it strictly
- * increasing and bounds its rate; during silence it sends signs of life by itself.
+ * increasing and bounds its rate; during silence it sends keep-alives by itself.
  * total < 0: unknown. */
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
                       size_t message_len);
@@ -125,18 +125,18 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 
 /* Has the client asked for progress? If not, do not ask others for theirs. */
 bool gbx_mcp_wants_progress(const gbx_mcp_request *request);
-/* Would progress be sent at this moment? If not, do not prepare it. */
+/* True if progress would be sent now. If not, do not prepare it. */
 bool gbx_mcp_hears_progress(gbx_mcp_request *request);
 
-/* Send a line that code has written to its console, if the client asked for log messages
- * of that level; at a bounded rate. Prefer progress: the protocol is giving up on this. */
+/* Send a console line of code, if the client asked for log messages of that level; the
+ * rate is bounded. Prefer progress: the protocol is giving up log messages. */
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len);
-/* Would such a line be sent at this moment, as progress or as a log message? */
+/* True if such a line would be sent now, as progress or as a log message. */
 bool gbx_mcp_hears_line(gbx_mcp_request *request, gbx_log_level level);
 
-/* The version spoken with its client: "2025-06-18". Later versions are greater
- * texts. */
+/* The protocol version of the request: "2025-06-18". A later version is greater in
+ * strcmp(). */
 const char *gbx_mcp_request_version(const gbx_mcp_request *request);
 /* May its result link to resources? Versions before 2025-06-18 have no content
  * block for that. */
@@ -148,13 +148,12 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
 
 /* The result of a tool. */
 typedef struct gbx_mcp_result {
-    const char
-        *content; /* JSON array of content blocks; NULL: one text block of text */
+    const char *content; /* JSON array of content blocks; NULL: one block of text */
     size_t content_len;
     const char *text; /* UTF-8 */
     size_t text_len;
     const char *structured; /* JSON object, or NULL; without content and text, it is
-                             * the text, too */
+                             * also sent as the text */
     size_t structured_len;
     const char *meta; /* JSON object for _meta, or NULL */
     bool is_error;
@@ -168,8 +167,8 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
 /* A JSON-RPC error. For errors that a model should repair, use a result with
  * is_error. */
 #define GBX_MCP_INTERNAL_ERROR (-32603)
-/* The code is -32602 or -32002, depending on the era. message NULL: no resource
- * has that uri. */
+/* The code is -32602 or -32002, depending on the era. message NULL: a standard
+ * message. */
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
                               const char *message);
 void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message);
@@ -185,19 +184,19 @@ typedef enum gbx_mcp_answer {
     GBX_MCP_ANSWER_ENDED,  /* no answer: the request has ended or was cancelled */
 } gbx_mcp_answer;
 
-/* Has the client of this request declared that it can show a form? */
+/* True if the client of this request can show a form, and the method allows it. */
 bool gbx_mcp_can_ask(const gbx_mcp_request *request);
 
 /*
- * Ask by a form. Legacy: by a request to the client. Modern: the request ends for the
- * client as input_required with a random handle as its state, and goes on when the
- * client returns with that handle; the handler notices only the delay. One request
- * may ask several questions at once. done is called exactly once, on the loop's
- * thread, never from inside; with ENDED after the request has ended, if it ends
- * before the answer.
+ * Ask with a form. Legacy: sends a request to the client. Modern: answers the client's
+ * request with input_required and a random handle as its state; the work continues
+ * when the client returns with that handle, and the handler notices only the delay.
+ * One request may ask several questions at once. done is called exactly once, on the
+ * loop's thread, never from inside. If the request ends first, done is called after
+ * that, with ENDED.
  *
- * schema: JSON object, flat, as elicitation has it. content: the filled-in form,
- * or no value.
+ * schema: JSON object, flat, as in elicitation. content: the filled-in form, or no
+ * value.
  */
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
@@ -206,23 +205,23 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
 /* ---- stdio.c ------------------------------------------------------------- */
 
 /*
- * A session on standard input and output, from its first byte to its end.
+ * A session on standard input and output.
  *
- * It ends at the end of input, on a signal that asks us to go, or if the client does
- * not read. After the end of input, requests (begun or not) get a moment to be
- * answered; otherwise they do not. Then they are cancelled, their handlers get a moment
- * to finish, and the loop is stopped, all within GBX_MCP_STDIO_END_MS. While a client
- * does not read our output, we do not read its input.
+ * It ends at the end of input, on a termination signal, or if the client does not read.
+ * After the end of input, requests (begun or not) have a grace time to be answered;
+ * in the other cases they do not. Then they are cancelled, their handlers have a short
+ * time to finish, and the loop is stopped, all within GBX_MCP_STDIO_END_MS. While a
+ * client does not read our output, we do not read its input.
  */
 
-/* From the reason to end to the stop of the loop. */
+/* Maximum time from the reason to end until the loop stops. */
 #define GBX_MCP_STDIO_END_MS 650
 
 typedef struct gbx_mcp_stdio gbx_mcp_stdio;
 
 /* Serve on two borrowed descriptors, and stop the loop with status 0 at the
- * end. Handles SIGTERM, SIGINT and SIGHUP, blocked or not: the second of them
- * exits at once. */
+ * end. Unblocks and handles SIGTERM, SIGINT and SIGHUP; a second signal exits
+ * at once. */
 gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr);
 

@@ -3,10 +3,9 @@
  * server_state - types that the files of this folder share: the server with its client,
  * and requests.
  *
- * A request is the work of a handler; its `id` is what the client waits for. The id may
- * go away while the work goes on: when the request is cancelled, when the client is
- * gone, or while a modern client asks a person. Nothing is sent for a request without an
- * id.
+ * A request is the work of a handler; the client waits for its `id`. A request loses
+ * its id while the work continues if it is cancelled, if the client disconnects, and
+ * while a modern client asks a person. Nothing is sent for a request without an id.
  */
 #ifndef GBX_MCP_SERVER_SERVER_STATE_H
 #define GBX_MCP_SERVER_SERVER_STATE_H
@@ -29,9 +28,9 @@ typedef struct gbx_mcp_client_hooks {
     /* Whole messages with their newlines; copied. False: no room, or the
      * client is gone. */
     bool (*send)(void *user, const void *data, size_t len);
-    /* The next message must not be read in one go with earlier ones. May be NULL. */
+    /* The client must not read the next message with earlier ones. May be NULL. */
     void (*part)(void *user);
-    /* So much output waits that progress and logs are left out. */
+    /* True if so much output waits that progress and logs are left out. */
     bool (*is_full)(void *user);
     /* A response could not be sent: the client does not read at all. */
     void (*give_up)(void *user);
@@ -39,7 +38,7 @@ typedef struct gbx_mcp_client_hooks {
     void (*idle)(void *user);
 } gbx_mcp_client_hooks;
 
-/* A server has one client in its life. */
+/* Call it once: a server has only one client. */
 void gbx_mcp_server_connect(gbx_mcp_server *server, const gbx_mcp_client_hooks *hooks);
 
 /* One line that the client sent. */
@@ -47,14 +46,14 @@ void gbx_mcp_server_take(gbx_mcp_server *server, const char *line, size_t len);
 /* A line that was longer than GBX_MCP_LINE_MAX. */
 void gbx_mcp_server_take_too_long(gbx_mcp_server *server);
 
-/* Append what the oldest request in flight asks for, escaped: "tools/call execute". */
+/* Append the method and name of the oldest request, escaped: "tools/call execute". */
 void gbx_mcp_server_name_oldest(const gbx_mcp_server *server, gbx_buf *to);
 /* Requests whose handlers have not finished, whether the client waits or not. */
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server);
 
-/* The client is going: subscriptions are closed with their results, everything in
- * flight is cancelled. Nothing is received or sent afterwards. Requests live on until
- * their handlers end them. */
+/* End the session: close subscriptions with their results, and cancel everything in
+ * flight. Nothing is received or sent afterwards. Requests exist until their handlers
+ * end them. */
 void gbx_mcp_server_end(gbx_mcp_server *server);
 
 /* ---- registry.c ---------------------------------------------------------- */
@@ -66,11 +65,11 @@ typedef enum gbx_mcp_list {
     GBX_MCP_TOOLS,
     GBX_MCP_RESOURCES,
     GBX_MCP_TEMPLATES,
-    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some complain of an error */
+    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some show an error */
     GBX_MCP_LISTS,
 } gbx_mcp_list;
 
-/* More than anybody lists by hand; artifacts have limits of their own. */
+/* More than any configuration needs; artifacts have limits of their own. */
 #define GBX_MCP_ENTRIES_MAX 1000
 
 typedef struct gbx_mcp_entry {
@@ -101,21 +100,21 @@ typedef struct gbx_mcp_registry {
 
 typedef struct gbx_mcp_method gbx_mcp_method;
 
-/* Limit of progress and logs: a burst, then as much as a person can read in a second. */
+/* Rate limit of progress and logs: a burst, then what a person can read per second. */
 #define GBX_MCP_RATE_BURST      100
 #define GBX_MCP_RATE_PER_SECOND 50
 
-/* Nothing was sent yet: any figure is an increase. */
+/* The initial value of `progress`: any figure is an increase. */
 #define GBX_MCP_NO_PROGRESS (-1.0)
 
-/* Send a sign of life for requests that asked for progress and got none for beat_ms. */
+/* Send a keep-alive for requests that asked for progress and got none for beat_ms. */
 void gbx_mcp_beat(gbx_mcp_server *server);
 
 /* What a request declares: version, capabilities, level of logs. */
 typedef struct gbx_mcp_era {
     bool is_modern;
     bool can_ask;  /* by a form */
-    int log_level; /* gbx_mcp_level_name() has it; -1: none */
+    int log_level; /* for gbx_mcp_level_name(); -1: none */
 } gbx_mcp_era;
 
 /* A question to a person. */
@@ -124,9 +123,9 @@ typedef struct gbx_mcp_ask_entry {
     gbx_mcp_request *request; /* NULL: it has ended */
     uint32_t number;          /* among the request's questions; "ask-NUMBER" */
     int64_t rpc_id;           /* legacy: of our request to the client */
-    char *params;             /* members, as they are sent: message and schema */
-    bool is_sent;     /* legacy: to the client; modern: in some input_required */
-    bool is_answered; /* and done is still to be called */
+    char *params;             /* members as sent: message and schema */
+    bool is_sent;             /* legacy: to the client; modern: in an input_required */
+    bool is_answered;         /* but done has not been called yet */
     gbx_mcp_answer answer;
     char *content; /* JSON, or NULL */
     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
@@ -143,7 +142,7 @@ struct gbx_mcp_request {
     gbx_view params;
     gbx_mcp_era era;
     char *id;
-    size_t id_len; /* 0: no client waits */
+    size_t id_len; /* 0: the client does not wait */
     char token[GBX_RPC_ID_MAX];
     size_t token_len;   /* 0: progress is not wanted */
     double progress;    /* last sent */
@@ -156,18 +155,18 @@ struct gbx_mcp_request {
     void (*cancel)(void *user);
     void *cancel_user;
     uint32_t asked;                   /* questions so far */
-    uint32_t ask_count;               /* that are not delivered yet */
+    uint32_t ask_count;               /* of them, without a delivered answer */
     uint32_t round;                   /* number of input_required results so far */
-    char handle[GBX_MCP_HANDLE_SIZE]; /* which the client must return with */
-    int64_t retry_until_ns;           /* while it has no id: when to give up the
-                                       * client */
+    char handle[GBX_MCP_HANDLE_SIZE]; /* that the client must return with */
+    int64_t retry_until_ns;           /* while it has no id: when to stop waiting
+                                       * for the client */
     bool is_parked;                   /* waits for the client's return; not counted
                                        * as in flight */
-    gbx_buf outcome;  /* "result":... or "error":..., kept while no client waits */
+    gbx_buf outcome;  /* "result":... or "error":..., until the client returns */
     bool is_finished; /* outcome is set; the handler has finished */
 };
 
-/* Each of them once. */
+/* A set without duplicates. */
 typedef struct gbx_mcp_uris {
     char **items;
     size_t count;
@@ -184,12 +183,12 @@ typedef struct gbx_mcp_listen {
 
 struct gbx_mcp_server {
     gbx_mcp_registry lists[GBX_MCP_LISTS];
-    bool is_changed[GBX_MCP_LISTS]; /* and not announced yet */
+    bool is_changed[GBX_MCP_LISTS]; /* since the last announcement */
     char *info;                     /* JSON object: serverInfo */
     char *instructions;             /* or NULL */
     uint32_t ask_ms;
     unsigned holds;
-    bool is_impatient; /* with the present holds */
+    bool is_impatient; /* hold_ms has passed: holds are ignored */
     uint32_t hold_ms;
     uint32_t beat_ms;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
@@ -204,11 +203,11 @@ struct gbx_mcp_server {
     bool is_ended;
     char version[16];      /* legacy: what was agreed on; "" before */
     gbx_mcp_era era;       /* legacy: of every request */
-    gbx_mcp_listen legacy; /* what it has listed, and resources/subscribe; without id */
+    gbx_mcp_listen legacy; /* lists it has requested, resources/subscribe; no id */
     LIST_HEAD(, gbx_mcp_listen) listens;
     size_t listen_count;
     size_t request_count; /* that have an id */
-    size_t request_bytes; /* except parked ones */
+    size_t request_bytes; /* of all requests except parked ones */
     int64_t last_rpc_id;  /* of our requests to the client */
 };
 
@@ -227,8 +226,8 @@ void gbx_mcp_request_settle(gbx_mcp_server *server);
 /* Run the server's deferred work in the next turn of the loop. */
 void gbx_mcp_settle_soon(gbx_mcp_server *server);
 
-/* Answer the question, which need not be answered any longer: done is called in the next
- * turn of the loop. */
+/* End the question without waiting for the person: done is called in the next turn of
+ * the loop. */
 void gbx_mcp_ask_end(gbx_mcp_ask_entry *ask, gbx_mcp_answer how);
 /* The same for every open question of the request. */
 void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
@@ -254,7 +253,7 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 
 /* ---- protocol_version.c ------------------------------------------------- */
 
-/* False: the request was refused, since its version or its _meta is not valid. */
+/* False: its version or its _meta is not valid, and the request was refused. */
 bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
                       gbx_mcp_era *ret);
 const char *gbx_mcp_level_name(int level);
@@ -274,7 +273,7 @@ void gbx_mcp_announce(gbx_mcp_server *server);
 /* False: no subscription has that id. */
 bool gbx_mcp_listen_cancel(gbx_mcp_server *server, gbx_view id);
 bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id);
-/* Close them with their results. */
+/* Close all subscriptions with their results. */
 void gbx_mcp_listens_end(gbx_mcp_server *server);
 void gbx_mcp_uris_free(gbx_mcp_uris *uris);
 
@@ -301,7 +300,7 @@ struct gbx_mcp_method {
     gbx_mcp_eras eras;
     void (*run)(gbx_mcp_request *request);
     gbx_mcp_list list;
-    /* Must it wait while the server is held? NULL: never. */
+    /* True if it must wait while the server is held. NULL: never. */
     bool (*waits)(const gbx_mcp_request *request);
     bool is_stateful; /* may be answered with input_required */
 };
@@ -310,7 +309,7 @@ struct gbx_mcp_method {
 
 /* Deliver the answers, and send the questions that were not sent yet. */
 void gbx_mcp_asks_settle(gbx_mcp_server *server);
-/* Give up questions and retries that are out of time. */
+/* End questions and suspended requests that have timed out. */
 void gbx_mcp_asks_expire(gbx_mcp_server *server);
 /* A response from a legacy client. */
 void gbx_mcp_ask_response(gbx_mcp_server *server, const gbx_rpc_message *message);

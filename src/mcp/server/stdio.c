@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stdio - reading stops while too much output waits: a client that floods us with
- * requests and never reads is blocked by its own pipe. */
+/* stdio - a session on standard input and output. Reading stops while too much output
+ * waits: a client that sends requests and never reads is blocked by its own pipe. */
 #include "mcp/server/server.h"
 
 #include "base/cleanup.h"
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
-/* Responses may fill the queue; errors about that still have room in the spare
- * bytes. */
+/* The output queue. Large responses leave the spare bytes free: errors about a full
+ * queue still fit. */
 #define OUT_BYTES   ((size_t)65 * 1024 * 1024)
 #define SPARE_BYTES ((size_t)1024 * 1024)
 
@@ -29,7 +29,7 @@
 /* For answers after the end of input: starting a server that was never used takes a
  * third of a second. */
 #define GRACE_MS 500
-#define WIND_MS  150 /* for handlers that were cancelled */
+#define WIND_MS  150 /* for cancelled handlers to finish */
 
 #define STALL_MS 250
 #define CHECK_MS 2
@@ -52,7 +52,7 @@ struct gbx_mcp_stdio {
     struct event *readable;
     struct event *signals[3];
     gbx_mcp_timer timer;
-    gbx_mcp_timer check; /* has everything ended? */
+    gbx_mcp_timer check; /* checks whether everything has ended */
     gbx_mcp_timer rest;  /* continues with the remaining lines */
     gbx_mcp_timer stall; /* runs while reading has stopped */
     size_t stalled_bytes;
@@ -86,7 +86,7 @@ static void begin_draining(gbx_mcp_stdio *s)
     s->phase = DRAINING;
     s->has_ended = true;
     stop_reading(s);
-    if (!gbx_mcp_timer_is_set(&s->timer)) /* else on_rest() has seen it before */
+    if (!gbx_mcp_timer_is_set(&s->timer)) /* else on_rest() has set it before */
         gbx_mcp_timer_set(&s->timer, GRACE_MS);
     gbx_mcp_timer_fire(&s->check);
 }
@@ -193,7 +193,7 @@ static void listen_on(gbx_mcp_stdio *s)
     }
 }
 
-/* While nothing is read, the end of input goes unnoticed. */
+/* Polls for the end of input, which is not noticed while reading has stopped. */
 static bool has_hung_up(const gbx_mcp_stdio *s)
 {
     struct pollfd input = {.fd = s->in_fd, .events = POLLRDHUP};
@@ -201,8 +201,8 @@ static bool has_hung_up(const gbx_mcp_stdio *s)
     return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLRDHUP)) != 0;
 }
 
-/* A client that has hung up gets answers for a grace time, also to lines that are still
- * unhandled; anything begun later would only be cancelled. */
+/* After the client hangs up, keep answering for GRACE_MS, also lines that are still
+ * queued; anything begun later would only be cancelled. */
 static void on_rest(void *user)
 {
     gbx_mcp_stdio *s = user;
@@ -212,8 +212,8 @@ static void on_rest(void *user)
     listen_on(s);
 }
 
-/* A client that has closed its end and reads nothing is gone. One that still reads,
- * however slowly, gets everything. */
+/* A client that has closed its end and reads nothing is gone: end the session. One that
+ * still reads, however slowly, gets everything. */
 static void on_stall(void *user)
 {
     gbx_mcp_stdio *s = user;
@@ -305,7 +305,7 @@ static void on_drained(void *user)
     listen_on(user);
 }
 
-/* The client is gone: that is the ordinary end of a server. */
+/* True if there was no error, or the client is gone: the ordinary end of a server. */
 static bool is_ordinary(int os_errno)
 {
     return os_errno == 0 || os_errno == EPIPE || os_errno == ECONNRESET;

@@ -16,8 +16,8 @@
 /* Limit of one line, so that others are seen, too. */
 #define LINE_BYTES 150
 
-/* A stack frame, a lone brace or an empty line: the reason comes before these, and
- * would be pushed out. */
+/* True for a stack frame, a lone brace or an empty line: these follow the reason, and
+ * would push it out. */
 static bool is_idle(const char *text, size_t len)
 {
     size_t at = 0;
@@ -41,7 +41,7 @@ static gbx_span without_first_line(gbx_span text)
     return (gbx_span){text.data + gone, text.len - gone};
 }
 
-/* After the reason may come members of an error, or usage. */
+/* Several lines, since members of an error or a usage text may follow the reason. */
 #define LAST_LINES 8
 
 static void print_last(gbx_span text, gbx_buf *to)
@@ -99,9 +99,9 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
     return !to->failed;
 }
 
-/* ---- the end ----------------------------------------------------------------- */
+/* ---- the reason -------------------------------------------------------------- */
 
-/* What may help if a command is not found. */
+/* A hint if a command was not found, or "". */
 static const char *hint_of(const gbx_exit_status *e)
 {
     if (e->no_command != ENOENT)

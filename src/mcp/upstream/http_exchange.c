@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_exchange - one HTTP request and its response. libcurl's callbacks only fill
- * buffers; the loop examines them. And what all links over HTTP share.
+ * http_exchange - one HTTP request and its response, and what all links over HTTP
+ * share. libcurl's callbacks only fill buffers; the loop examines them.
  */
 #include "mcp/upstream/internal.h"
 
@@ -47,8 +47,8 @@ const char *gbx_http_exchange_challenge(const gbx_http_exchange *e)
     return "";
 }
 
-/* The end of the head. An interim one (1xx) does not count, nor does a trailer: that is
- * too late to say anything of the body. */
+/* The end of the head. An interim head (1xx) is ignored, and so is a trailer, which
+ * comes too late to describe the body. */
 static void end_head(gbx_http_exchange *e)
 {
     static const char stream[] = "text/event-stream";
@@ -108,7 +108,7 @@ static void on_over(void *user, CURLcode result)
     gbx_mcp_timer_fire(&e->turn);
 }
 
-/* Receives also what libcurl has buffered during the pause. */
+/* Resume reading. libcurl first passes on what it buffered during the pause. */
 static void read_on(gbx_http_exchange *e)
 {
     CURLcode result;
@@ -127,7 +127,7 @@ static bool begin(gbx_http_exchange *e)
     return e->is_added;
 }
 
-/* One event a turn: the hook may free the exchange. */
+/* Call one hook a turn, since it may free the exchange. */
 static void tell(gbx_http_exchange *e)
 {
     const gbx_http_exchange_hooks *hooks = e->options.hooks;
@@ -200,7 +200,7 @@ static int on_seek(void *user, curl_off_t offset, int origin)
 
 /* If a reused connection ends without a byte of an answer, libcurl resends the request,
  * assuming that the server had closed the connection before. But the server may have
- * acted on it. A body that cannot be rewound cannot be sent again. */
+ * acted on it. So the body of a call cannot be rewound, and is never sent again. */
 static bool set_request(gbx_http_exchange *e)
 {
     if (e->options.method == GBX_HTTP_GET)

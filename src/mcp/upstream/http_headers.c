@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_headers - the headers of a request, also those for arguments: each value is found
- * by the same path of properties as its annotation.
+ * http_headers - the headers of a request, among them those made from arguments of a
+ * call.
  */
 #include "mcp/upstream/internal.h"
 
@@ -17,7 +17,7 @@
 #define BEGIN "=?base64?"
 #define END   "?="
 
-/* Every server and intermediary reads such a value in the same way. */
+/* True if every server and intermediary reads the value in the same way. */
 static bool is_plain(const char *value, size_t len)
 {
     if (len == 0 || value[0] == ' ' || value[len - 1] == ' ' || value[0] == '\t' ||
@@ -30,7 +30,7 @@ static bool is_plain(const char *value, size_t len)
              memcmp(value + len - strlen(END), END, strlen(END)) == 0);
 }
 
-/* Could it be the name of a header? */
+/* True if it may be the name of a header. */
 static bool gbx_http_is_token(const char *name)
 {
     static const char others[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
@@ -197,8 +197,8 @@ static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
     }
 }
 
-/* Count the annotations anywhere. A property of that name is a schema, not
- * an annotation. */
+/* Count all annotations in the schema. A property of that name is a schema, not an
+ * annotation. */
 static size_t count_annotations(gbx_view view, unsigned depth)
 {
     size_t count = 0;

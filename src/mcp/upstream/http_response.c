@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http_response - what the response to a request says if it is not the answer: what is
- * known of the request, and the reason in words. */
+/* http_response - interprets a response that is not the answer: what is known of the
+ * request, and the reason as a text. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -59,7 +59,7 @@ bool gbx_http_is_of_version(const gbx_http_exchange *e)
 
 /* ---- headers ----------------------------------------------------------------- */
 
-/* Without its parameters. */
+/* Get the content type; returns its length without parameters. */
 static size_t type_of(const gbx_http_exchange *e, const char **ret)
 {
     *ret = gbx_http_exchange_header(e, "content-type");
@@ -75,7 +75,7 @@ static bool is_type(const gbx_http_exchange *e, const char *part)
     return at != NULL && at + strlen(part) <= type + len;
 }
 
-/* How the body is coded, which is left so; or "". */
+/* The coding of the body, which is not decoded; "" for none. */
 static const char *encoding_of(const gbx_http_exchange *e)
 {
     const char *encoding = gbx_http_exchange_header(e, "content-encoding");
@@ -184,8 +184,8 @@ char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_link_secrets *se
     return gbx_need(gbx_buf_take_string(&to, NULL));
 }
 
-/* Nothing was sent. That must be checked, since some of these codes can also mean a
- * bad response. */
+/* Check that nothing was sent, since some of these codes can also mean a bad
+ * response. */
 bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result)
 {
     const gbx_libcurl *lib = &e->options.web->lib;

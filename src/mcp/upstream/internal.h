@@ -30,8 +30,8 @@ typedef struct gbx_http_client gbx_http_client; /* what all links over HTTP shar
 /*
  * A server's list of tools, page by page.
  *
- * The JSON is kept as it came, unknown members included, together with what calls need:
- * which tools exist, and which are safe to call twice.
+ * The JSON is kept with its unknown members, but without secrets. Calls also need to
+ * know which tools exist, and which are safe to call twice.
  */
 
 /* Limit of all definitions together; a tool beyond it is left out. */
@@ -59,10 +59,10 @@ typedef enum gbx_tool_flaw {
     GBX_TOOL_FINE = GBX_TOOL_FLAWS
 } gbx_tool_flaw;
 
-/* Shared by a session and its server; all functions but add and close accept NULL. */
+/* Shared by a session and its server. drop, find, nearest, view and same take NULL. */
 typedef struct gbx_tools {
     unsigned users;
-    gbx_buf json; /* "[...]", not terminated, once it is closed */
+    gbx_buf json; /* "[...]" without a NUL, once it is closed */
     gbx_tool *list;
     size_t count;
     size_t dropped; /* number of tools left out */
@@ -73,27 +73,27 @@ typedef struct gbx_tools {
     char dropped_why[GBX_TOOLS_DROPPED_SIZE];
 } gbx_tools;
 
-/* May a tool with this input schema be called? NULL: any may. */
+/* True if a tool with this input schema can be called. NULL: all can. */
 typedef bool gbx_tools_check(gbx_view schema);
 
 /* An empty list. */
 gbx_tools *gbx_tools_new(void);
 gbx_tools *gbx_tools_share(gbx_tools *tools);
 void gbx_tools_drop(gbx_tools *tools);
-/* Add a page without values of secrets: the server was given some, and its texts are
- * shown to models and people. A tool whose name holds one is left out: no other name
- * would call it. False: page is not a list of tools. */
+/* Add a page, with values of secrets removed: the server knows some, and its texts are
+ * shown to models and people. A tool whose name holds a secret is left out, since it
+ * cannot be called by another name. False: page is not a list of tools. */
 bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
                    const gbx_policy *secrets);
 void gbx_tools_close(gbx_tools *tools);
 
-/* Is it full? Tools that were left out count, too. */
+/* True if it is full. Tools that were left out count, too. */
 bool gbx_tools_is_full(const gbx_tools *tools);
 /* The schema of its input. */
 gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool);
 /* NULL if no tool has that name. Borrowed. */
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
-/* The name that may have been meant, or NULL. */
+/* The most similar name of a tool, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value until it is closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
@@ -120,14 +120,14 @@ typedef enum gbx_unanswered {
     GBX_UNANSWERED_PASSING, /* it may have acted; it may answer a little later */
     GBX_UNANSWERED_ODD,     /* it may have acted; it is not an MCP server, and a person
                              * must fix that first */
-    /* The server did nothing for the request, and it: */
-    GBX_UNANSWERED_SPOKEN,  /* is there and answers, but not to this */
+    /* The server did nothing for the request. Moreover, it: */
+    GBX_UNANSWERED_SPOKEN,  /* answers, but does not accept this request */
     GBX_UNANSWERED_LATER,   /* may accept it a little later */
     GBX_UNANSWERED_LASTING, /* will not accept it until a person has fixed something */
-    /* The same, and nothing more is to be sent: it has forgotten us or cannot be reached.
-     * Other requests may still be answered. */
+    /* The same, and nothing more must be sent: it has forgotten the session or cannot
+     * be reached. Other requests may still be answered. */
     GBX_UNANSWERED_FORGOTTEN,
-    GBX_UNANSWERED_AWAY, /* until a person has fixed something */
+    GBX_UNANSWERED_AWAY, /* not reachable until a person has fixed something */
 } gbx_unanswered;
 
 typedef struct gbx_link_hooks {
@@ -138,7 +138,7 @@ typedef struct gbx_link_hooks {
     void (*message)(void *user, const char *text, size_t len, int64_t about);
     /* A message was too long, and is skipped. */
     void (*too_long)(void *user);
-    /* Does anybody wait for the answer to this request? */
+    /* True if the answer to this request is still awaited. */
     bool (*awaits)(void *user, int64_t id);
     /* This request (if about is not 0) gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
@@ -146,7 +146,7 @@ typedef struct gbx_link_hooks {
     /* The server has closed its input: it reads no more than the first `written` bytes
      * of all that were sent. Answers may still come. */
     void (*deaf)(void *user, uint64_t written, const char *why);
-    /* For a while, messages that the server sent unasked were not received. */
+    /* Messages that the server sent unasked may have been missed. */
     void (*missed)(void *user);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
     /* The link is freed, and no hook is called afterwards. is_lasting: a new link would
@@ -161,7 +161,7 @@ typedef struct gbx_link_message {
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, constant; else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
-    bool is_again;      /* the call was made before, without effect */
+    bool is_again;      /* the call was sent before, without an answer */
     bool is_repeatable; /* sending it twice does no harm */
     gbx_view schema;    /* of the tool's input, or no value */
     gbx_view args;      /* of the call */
@@ -172,22 +172,22 @@ typedef struct gbx_link gbx_link;
 typedef struct gbx_link_ops {
     /* False: it cannot be sent now. */
     bool (*send)(gbx_link *link, const gbx_link_message *message);
-    /* Nobody waits for the answer to this request any more. NULL: only the server is
+    /* The answer to this request is not awaited any more. NULL: only the server is
      * notified. */
     void (*forget)(gbx_link *link, int64_t id);
     /* The agreed protocol version, borrowed until the function returns. May be NULL. */
     void (*agree)(gbx_link *link, const char *version, bool is_modern);
     /* Give up the link: no hook is called any more, and the pointer is invalid.
-     * is_hopeless: do not end the server politely. */
+     * is_hopeless: kill the server at once. */
     void (*leave)(gbx_link *link, bool is_hopeless);
-    /* Append the server's last output about its state, if there is any. May be NULL. */
+    /* Append the last lines of the server's stderr, if there are any. May be NULL. */
     void (*add_words)(const gbx_link *link, char *text, size_t size);
-    /* What contains its processes, in words, once it is ready; constant, "" if that is
-     * unknown. NULL: nothing does. */
+    /* How its processes are contained, once it is ready: a constant text, "" if that is
+     * unknown. A NULL function: they are not. */
     const char *(*containment)(gbx_link *link);
-    /* It is a child process: its output besides messages is seen, and it may end. Else
-     * arguments are sent as headers, too: only tools with sound annotations can be
-     * called. */
+    /* True for a child process: its output may have other lines than messages, and it
+     * may end. Over HTTP, arguments may also be sent as headers, so only tools with
+     * sound annotations can be called. */
     bool is_process;
 } gbx_link_ops;
 
@@ -209,9 +209,9 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
 /* ---- server_spawn.c -------------------------------------------------------- */
 
 /*
- * The environment of a server: a few of our variables by name, and its own.
+ * The environment of a server: a few of our variables by name, and configured ones.
  *
- * It gets nothing else of ours, above all no tokens for other servers.
+ * It gets no other variables of ours, and so no tokens for other servers.
  */
 
 /* "NAME=value" strings, NULL at the end. */
@@ -220,8 +220,8 @@ char **gbx_environ_new(const gbx_mcp_upstream_config *config);
 /* Wiped before it is freed: configured values may be secret. */
 void gbx_environ_free(char **environment);
 
-/* A server below a keeper of its own. All descriptors are close-on-exec, and ours
- * non-blocking. */
+/* A server that runs below its own keeper. All descriptors are close-on-exec, and ours
+ * are non-blocking. */
 typedef struct gbx_spawned_server {
     int pidfd;  /* the keeper's; readable once all processes are gone */
     int fds[4]; /* our ends, by the number of the other end: a socket for the server's
@@ -229,13 +229,13 @@ typedef struct gbx_spawned_server {
 } gbx_spawned_server;
 
 /*
- * Call it on a thread that lives as long as the servers do: to the kernel, that
- * thread's end is the death of the keeper's parent. If the command cannot be executed,
- * the keeper reports it later.
+ * Call it on a thread that lives as long as the servers do: the kernel treats the end
+ * of that thread as the death of the keeper's parent. If the command cannot be
+ * executed, the keeper reports it later.
  */
 gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yard *yard,
                             gbx_spawned_server *ret, gbx_error *reterr) GBX_MUST_USE;
-/* Closing its control socket kills everything that is left. */
+/* Closing its control socket kills all remaining processes. */
 void gbx_spawned_server_close(gbx_spawned_server *spawned);
 
 /* ---- exit_status.c --------------------------------------------------------- */
@@ -252,8 +252,8 @@ typedef struct gbx_stderr_tail {
 
 void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len);
 
-/* Append the last eight lines that say something, without stack frames, separated by
- * " | ". Terminal escapes and values of secrets are taken out (secrets NULL: none). */
+/* Append the last eight lines, without blank lines and stack frames, with " | " between
+ * them. Terminal escapes and values of secrets are removed (secrets NULL: none). */
 bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secrets,
                            gbx_buf *to);
 
@@ -264,23 +264,23 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
 /* What is known of the start and the end of a server. */
 typedef struct gbx_exit_status {
     gbx_containment containment;
-    const gbx_mcp_upstream_config *config; /* borrowed; not for the last lines */
+    const gbx_mcp_upstream_config *config; /* borrowed; add_words() does not use it */
     int no_directory;                      /* errno, or 0 */
     int no_command;
     bool has_status;
     int status; /* as of waitpid() */
     bool output_closed;
-    bool was_stopped; /* by us: the status means nothing more */
+    bool was_stopped; /* by us, so the status says nothing */
     gbx_stderr_tail errors;
     const gbx_policy *secrets; /* not shown; borrowed, or NULL */
 } gbx_exit_status;
 
-/* Would it end so each time? Its command or directory is missing or not accessible. */
+/* True if it would fail each time: its command or directory is not accessible. */
 bool gbx_exit_status_is_lasting(const gbx_exit_status *ending);
 
 void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report);
 
-/* Append "; its last words: ..." to the text, if there are any. */
+/* Append "; its last words: ...", the last lines of stderr, if there are any. */
 void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size);
 
 /* "it ended with status 1; its last words: ...": escaped, at most size - 1 bytes. */
@@ -291,8 +291,8 @@ void gbx_exit_status_print(const gbx_exit_status *ending, char *text, size_t siz
 /*
  * One running server: lines to it, lines from it, and its end.
  *
- * The owner gives it up with leave(); the process is then asked politely to end, and
- * freed when nothing of it is left. The yard knows all running processes, also those
+ * The owner gives it up with leave(). The server is then asked to end, and the object
+ * is freed when all its processes have ended. The yard lists all objects, also those
  * without an owner, and can end them all at once.
  *
  * The whole program must ignore SIGPIPE. Loop's thread only.
@@ -303,15 +303,15 @@ typedef struct gbx_process gbx_process;
 struct gbx_yard {
     LIST_HEAD(, gbx_process) processes;
     gbx_http_client *web;      /* what links over HTTP share; NULL: none was used */
-    rlim_t descriptors;        /* the soft limit of their number; 0: ours */
-    const gbx_policy *secrets; /* removed from last words; borrowed, or NULL */
+    rlim_t descriptors;        /* the servers' soft limit of them; 0: ours */
+    const gbx_policy *secrets; /* removed from servers' texts; borrowed, or NULL */
     gbx_trust trust;           /* in the file of tokens */
     bool is_plain;             /* do not use namespaces */
 };
 
-/* Its leave() gives the server the end of its input, later SIGTERM, later SIGKILL;
- * is_hopeless: SIGKILL at once. Of the hooks it uses message, too_long, log, deaf and
- * lost. */
+/* Its leave() closes the server's input, later sends SIGTERM, later SIGKILL;
+ * is_hopeless: SIGKILL at once. It calls only the hooks message, too_long, log, deaf
+ * and lost. */
 gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
                           gbx_error *reterr) GBX_MUST_USE;
 
@@ -338,15 +338,14 @@ void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms);
 
 typedef struct gbx_sse {
     gbx_buf in;   /* unread bytes, from `start` on */
-    size_t start; /* bytes before it are removed only now and then: events may be
-                   * many */
+    size_t start; /* bytes before it are removed in bulk, as events may be many */
     size_t seen;  /* no end of line before this */
     gbx_buf data;
     char name[GBX_SSE_NAME_MAX + 1];
     char id[GBX_SSE_ID_MAX + 1];      /* of the last whole event; kept between events */
     char next_id[GBX_SSE_ID_MAX + 1]; /* of the event being read */
     uint32_t retry_ms;                /* 0: none given */
-    bool is_begun;                    /* the optional byte order mark is dealt with */
+    bool is_begun;                    /* the optional byte order mark was handled */
     bool has_data;
     bool is_told; /* data belongs to the last event; dropped at the next call */
     bool had_cr;
@@ -363,7 +362,7 @@ typedef struct gbx_sse_event {
 void gbx_sse_init(gbx_sse *sse, size_t event_max);
 void gbx_sse_cleanup(gbx_sse *sse);
 
-/* The pause before its rest is asked for, as the server wants it or longer. */
+/* The pause before the rest of the stream is requested: the server's or our minimum. */
 uint32_t gbx_sse_delay_ms(const gbx_sse *sse);
 
 /* How many bytes were not examined yet. */
@@ -372,8 +371,8 @@ size_t gbx_sse_ahead(const gbx_sse *sse);
 /* False: an event is longer than event_max, or memory is out; the stream is
  * unusable. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len);
-/* False: no event is complete, or one was too long (then data.failed), or the examined
- * part, which is bounded, had none (then has_more: call it again). */
+/* False: no event is complete; or one was too long (data.failed); or the bounded part
+ * that one call examines has none (has_more: call it again). */
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
 
 /* ---- http_exchange.c ----------------------------------------------------- */
@@ -386,8 +385,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
  * the exchange.
  */
 
-/* Limit of a session's name; a longer one is refused, since it could not be sent
- * back. */
+/* Maximum length of a session id; a longer one is refused: it cannot be sent back. */
 #define GBX_EXCHANGE_SESSION_MAX GBX_KIB(8)
 
 typedef struct gbx_http_exchange gbx_http_exchange;
@@ -416,9 +414,9 @@ typedef struct gbx_http_exchange_options {
     struct curl_slist *headers; /* owned from now on, also on failure */
     const void *body;           /* of a POST; copied */
     size_t body_len;
-    bool is_call;        /* it is never resent, whatever becomes of the connection */
+    bool is_call;        /* never resend it, even if the connection breaks */
     bool is_first_try;   /* for the owner: the call was not made before */
-    bool is_last_try;    /* for the owner: not made again once it was answered */
+    bool is_last_try;    /* for the owner: an answered call is not made again */
     bool is_resent;      /* for the owner: with a renewed token */
     int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
@@ -437,10 +435,10 @@ struct gbx_http_exchange {
     bool is_too_long;
     gbx_buf body; /* empty for a stream of events; without a byte order mark */
     gbx_sse sse;
-    /* Of http_exchange.c alone. */
+    /* For http_exchange.c; other files only read these. */
     CURL *easy;
     gbx_multi_entry multi_entry;
-    gbx_buf sent_body; /* the body of a POST, and a NUL; others may read it */
+    gbx_buf sent_body; /* the body of a POST, and a NUL */
     size_t sent;       /* bytes of it, if is_call */
     char error[CURL_ERROR_SIZE];
     gbx_mcp_timer turn; /* examines what has arrived; begins it after its delay */
@@ -464,7 +462,7 @@ const char *gbx_http_exchange_header(const gbx_http_exchange *e, const char *nam
 /* The WWW-Authenticate field that asks for a token, or "". Borrowed in the same way. */
 const char *gbx_http_exchange_challenge(const gbx_http_exchange *e);
 
-/* A text for people, by libcurl. */
+/* Why the exchange failed, for people. */
 const char *gbx_http_exchange_error(const gbx_http_exchange *e, CURLcode result);
 
 /* What all links over HTTP share: libcurl, loaded with the first link. */
@@ -472,7 +470,7 @@ struct gbx_http_client {
     gbx_libcurl lib;
     gbx_multi *multi;
     gbx_mcp_loop *loop;
-    gbx_http_exchange_list farewells; /* nobody waits for their answers */
+    gbx_http_exchange_list farewells; /* their answers are ignored */
 };
 
 gbx_status gbx_http_client_new(gbx_mcp_loop *loop, gbx_http_client **ret,
@@ -487,7 +485,7 @@ void gbx_http_client_finish(gbx_http_client *web, uint32_t ms);
 /* Start an exchange whose answer is ignored. */
 void gbx_http_client_say_farewell(gbx_http_exchange_options *options);
 
-/* Resolve an address that a server at base names. NULL: it is not on that server. */
+/* Resolve a URL that the server at base has sent. NULL: it is not on that server. */
 char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char *text,
                        size_t len);
 
@@ -511,13 +509,13 @@ typedef struct gbx_http_headers {
     struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
 } gbx_http_headers;
 
-/* Has it no control character and no blank? */
+/* True if it has only visible characters of ASCII. */
 bool gbx_http_is_visible(const char *text);
 
 /* value may be NULL: then libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
                          const char *value);
-/* Add a value from a message's body, of at most 16 KiB: as it is, or in base64 if a
+/* Add a value from a message's body, of at most 16 KiB: unchanged, or in base64 if a
  * header cannot hold it. */
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
                                const char *value, size_t len);
@@ -536,7 +534,7 @@ void gbx_http_headers_add_configured(gbx_http_headers *headers,
 #define GBX_PARAMS_MAX   32
 #define GBX_PARAM_PREFIX "Mcp-Param-"
 
-/* Is every annotation in the schema one that may be there? */
+/* True if all annotations in the schema are valid and allowed where they are. */
 bool gbx_params_are_sound(gbx_view schema);
 
 /* Add the headers of a call with these arguments. The schema must be sound. */
@@ -544,88 +542,88 @@ void gbx_params_add(gbx_view schema, gbx_view args, gbx_http_headers *headers);
 
 /* ---- http_response.c ------------------------------------------------------- */
 
-/* Is this an answer to that request of ours, whatever it says? */
+/* True if this is an answer to our request with that id, a result or an error. */
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
 /* Is the body a JSON-RPC error? */
 bool gbx_http_is_error(const gbx_http_exchange *e);
-/* Does it speak of a protocol version? Those are dates: 2025-03-26. Only its beginning
+/* True if the body mentions a protocol version, such as 2025-03-26. Only its beginning
  * is searched. */
 bool gbx_http_is_of_version(const gbx_http_exchange *e);
 
-/* The connection fails, or does not speak HTTP, until a person fixes the address or the
- * certificate. */
+/* The connection fails until a person fixes the address or the certificate. */
 bool gbx_http_is_lasting(CURLcode result);
 bool gbx_http_is_no_http(CURLcode result);
+/* The connection failed before anything was sent. */
 bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result);
-/* Is it the stream of events that was asked for? */
+/* True if the response is the requested stream of events. */
 bool gbx_http_is_open(const gbx_http_exchange *stream);
-/* Does the status say that the server has no stream of unasked messages? Being unreachable
- * or overloaded does not count. */
+/* True if the status says that the server has no stream of unasked messages. Statuses
+ * of an unreachable or overloaded server do not count. */
 bool gbx_http_has_no_stream(const gbx_http_exchange *stream);
-/* What an error status says of the request. */
+/* What an error status says about the request. */
 gbx_unanswered gbx_http_meaning(long status);
 
-/* What is removed from a server's words. Each may be NULL. */
+/* Secrets to remove from a server's texts. Each may be NULL. */
 typedef struct gbx_link_secrets {
     const gbx_policy *configured;
-    gbx_policy *const *tokens; /* they change */
+    gbx_policy *const *tokens; /* the policy behind it changes */
 } gbx_link_secrets;
 
-/* For people, to be freed: the status and the server's text about it; and what it
- * answered with instead of JSON, or NULL if it is that. */
+/* Texts for people, to be freed: the status, with the server's text about it; and the
+ * type of an answer that is not JSON, or NULL if it is JSON. */
 char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_link_secrets *secrets);
 char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_link_secrets *secrets);
 
 /* ---- oauth_metadata.c ----------------------------------------------------------- */
 
-/* What a server and its authorization server say of themselves. */
+/* The metadata of a server and of its authorization server. */
 
 typedef struct gbx_oauth_metadata {
-    char *resource;    /* the server, as tokens name it */
+    char *resource;    /* the server's identifier in requests for tokens */
     char *scope;       /* to ask for, or NULL */
-    char *issuer;      /* whose tokens the server takes */
-    json_t *endpoints; /* its metadata */
+    char *issuer;      /* the authorization server that the server trusts */
+    json_t *endpoints; /* metadata of the issuer */
 } gbx_oauth_metadata;
 
-/* A JSON object at a URL; NULL: there is none. */
+/* Fetch a JSON object from a URL; NULL: there is none. */
 typedef json_t *gbx_oauth_get_fn(void *user, const char *url);
 
-/* challenge: the WWW-Authenticate field of the server's refusal, "", or NULL: it has not refused
- * anything. */
+/* challenge: the WWW-Authenticate field of the server's refusal, or ""; NULL: it
+ * refused nothing. */
 gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
                               const char *challenge, gbx_oauth_get_fn *get, void *user,
                               gbx_oauth_metadata *ret, gbx_error *reterr);
 void gbx_oauth_metadata_cleanup(gbx_oauth_metadata *metadata);
 
-/* Is the text one of the values of an array? */
+/* True if an array has this text. */
 bool gbx_oauth_lists(const json_t *list, const char *wanted);
 
 /* A parameter of a Bearer challenge, to be freed; NULL: it has none of that name. */
 char *gbx_oauth_challenge(const char *challenge, const char *name);
 
-/* May it be asked, for the sake of the server at url? */
+/* True if `asked` is https, or both it and the server at url are on this machine. */
 bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *asked);
 
 /* ---- oauth_token.c -------------------------------------------------------------- */
 
 /* Requests to a token endpoint, and the tokens that come back. */
 
-/* name=value, percent-encoded, behind what is there. NULL as value: nothing. */
+/* Append name=value, percent-encoded. Nothing if value is NULL or "". */
 void gbx_oauth_put(const gbx_libcurl *lib, gbx_buf *form, const char *name,
                    const char *value);
 
-/* A request with this form, as the client that `kept` names. */
+/* Send this form to the token endpoint, as the client in `kept`. */
 gbx_http_exchange *gbx_oauth_request(gbx_http_client *web, const json_t *kept,
                                      gbx_buf *form,
                                      const gbx_http_exchange_hooks *hooks, void *user);
 
-/* Is it an error's code, such as "invalid_grant"? */
+/* True if it is the code of an error, such as "invalid_grant". */
 bool gbx_oauth_is_code(const char *text);
 
 /* The JSON object of a whole response, or NULL. */
 json_t *gbx_oauth_object(const gbx_http_exchange *e);
 
-/* Put the tokens of a response into `kept`. GBX_E_DATA: it has none; why is for people. */
+/* Put the tokens of a response into `kept`. GBX_E_DATA: it has none. */
 gbx_status gbx_oauth_take(const gbx_http_exchange *e, CURLcode result, json_t *kept,
                           gbx_error *reterr);
 
@@ -642,34 +640,34 @@ typedef struct gbx_oauth_options {
     void *user;
     /* From the loop: */
     void (*renewed)(void *user); /* requests need not wait any more */
-    /* A held request was sent again; it is moved in. */
+    /* A held request was sent again as this exchange, which the hook takes over. */
     void (*resent)(void *user, gbx_http_exchange *exchange);
-    /* A held request stays refused; it is borrowed. May free the token. */
+    /* A held request stays refused; it is borrowed. The hook may free the gbx_oauth. */
     void (*refused)(void *user, gbx_http_exchange *exchange);
 } gbx_oauth_options;
 
-/* NULL: nothing is kept, or the configuration has an Authorization field of its own. All other
+/* NULL: no token is stored, or the configuration has an Authorization field. All other
  * functions accept NULL. */
 gbx_oauth *gbx_oauth_new(const gbx_oauth_options *options);
 void gbx_oauth_free(gbx_oauth *oauth);
 
-/* May requests be sent? Else the token is being renewed, and `renewed` is called. */
+/* May requests be sent? If not, the token is being renewed: `renewed` is called. */
 bool gbx_oauth_is_ready(gbx_oauth *oauth);
 /* The server has refused the token. True: it is being renewed, and `renewed` is called. */
 bool gbx_oauth_renew(gbx_oauth *oauth);
-/* The same for a request, which is made once more; the exchange is moved in if true. */
+/* The same for a request, which is then sent again. If true, it takes the exchange. */
 bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused);
-/* Nobody waits for the answer to that request any more. */
+/* The answer to that request is not awaited any more. */
 void gbx_oauth_forget(gbx_oauth *oauth, int64_t id);
-/* For people, to be freed: why the server refuses, and what to do. If it asks for more than the
- * token covers, that is kept for the next sign-in. */
+/* A text for people, to be freed: why the server refuses, and what to do. A scope that
+ * the token does not cover is stored for the next sign-in. */
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
                         const gbx_http_exchange *e, const gbx_link_secrets *secrets);
 void gbx_oauth_add_header(const gbx_oauth *oauth, gbx_http_headers *headers);
-/* Where the policy with its tokens is; NULL: there are none. */
+/* A pointer to the policy with its tokens, which changes; NULL: it has no tokens. */
 gbx_policy *const *gbx_oauth_hidden(const gbx_oauth *oauth);
-/* Take the tokens out of what the server says: *text and *len may change to what is in buf, which
- * is made here and to be cleaned up. */
+/* Remove the tokens from a server's text: *text and *len may then point into buf, which
+ * is initialized here and which the caller cleans up. */
 void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
                      gbx_buf *buf);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_http - a server at an address: what is sent to it and in which order, its answers,
- * and the stream of its unasked messages. Every message is a POST, and its answer is a
- * body or a stream; the end of the session is a DELETE. Redirects are not followed: our
- * headers go only to the configured server.
+ * link_http - the link to a server at an address: messages to it and their order,
+ * answers, and the stream of its unasked messages. Every message is a POST, and its
+ * answer is a body or a stream; the end of the session is a DELETE. Redirects are not
+ * followed, since our headers are only for the configured server.
  */
 #include "mcp/upstream/internal.h"
 
@@ -27,7 +27,7 @@ typedef struct http {
     const gbx_mcp_upstream_config *config;
     gbx_link_secrets secrets; /* removed from what the server says */
     gbx_http_client *web;
-    gbx_oauth *oauth;                 /* NULL: nobody has signed in */
+    gbx_oauth *oauth;                 /* NULL: no stored token is used */
     gbx_http_exchange_list exchanges; /* requests, and other messages */
     gbx_http_exchange *stream;        /* of the server's unasked messages, or NULL */
     gbx_mcp_timer again;              /* reopens the stream */
@@ -44,8 +44,8 @@ typedef struct http {
     char *endpoint;   /* NULL: not known yet; messages wait */
     int64_t first_id; /* of the first message, which may be sent again by it */
     char *refusal;    /* of that message, before the stream was tried; or NULL */
-    /* The exchange that must end before anything else is sent, and the messages that
-     * wait for it: POSTs may overtake one another. */
+    /* The exchange that the server must accept before anything else is sent, and the
+     * messages that wait for it: POSTs may overtake one another. */
     gbx_http_exchange *settling;
     gbx_mcp_timer settle;
     TAILQ_HEAD(, gbx_http_waiting) later;
@@ -141,7 +141,7 @@ static bool post(http *h, const gbx_link_message *message)
     return true;
 }
 
-/* GET a stream of events, from behind the event of that id on. */
+/* GET a stream of events: those after the event of that id, if it is not NULL. */
 static gbx_http_exchange *get(http *h, const char *last_id,
                               gbx_http_exchange_options *options)
 {
@@ -186,13 +186,13 @@ static void say_farewell(const http *h)
 
 /* ---- messages that wait ---------------------------------------------------------
  *
- * None may overtake the one that begins the session, or be sent with a token that is about
- * to end. Replies and notifications, whose
- * answers nobody waits for, are sent a few at a time: with a server that never accepts
- * them, they would hold connections and memory.
+ * None may overtake the message that begins the session, or be sent with a token that
+ * is about to expire. Replies and notifications, whose answers are not awaited, are
+ * sent a few at a time: a server that never accepts them would hold connections and
+ * memory.
  */
 
-/* May it be sent at once? */
+/* True if it may be sent now. */
 static bool may_go(const http *h, const gbx_link_message *message)
 {
     bool is_nowhere = h->is_sse && h->endpoint == NULL;
@@ -237,7 +237,7 @@ static void send_waiting(http *h)
     }
 }
 
-/* Drop the one of that id, or all if it is 0. */
+/* Drop the message of that id, or all if id is 0. */
 static void drop_waiting(http *h, int64_t id)
 {
     gbx_http_waiting *next;
@@ -293,7 +293,7 @@ static void unanswered(const http *h, const gbx_http_exchange *exchange,
     h->hooks.unanswered(h->hooks.user, exchange->options.id, fault, why, how);
 }
 
-/* Hand on what the server says. */
+/* Pass on a message of the server, without our tokens. */
 static void tell(const http *h, const char *text, size_t len, int64_t about)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
@@ -335,7 +335,7 @@ static void take_break(const http *h, const gbx_http_exchange *exchange,
         unanswered(h, exchange, GBX_UPSTREAM_EXIT, why, GBX_UNANSWERED);
 }
 
-/* The rest of a stream could not be had. */
+/* The rest of a stream could not be fetched. */
 static void take_no_rest(const http *h, const gbx_http_exchange *exchange,
                          CURLcode result)
 {
@@ -355,7 +355,7 @@ static void take_no_rest(const http *h, const gbx_http_exchange *exchange,
     unanswered(h, exchange, GBX_UPSTREAM_EXIT, why, GBX_UNANSWERED);
 }
 
-/* Does the body answer this very request? */
+/* True if the body is the answer to this request. */
 static bool is_about(const gbx_http_exchange *exchange)
 {
     return exchange->body.len > 0 &&
@@ -363,9 +363,9 @@ static bool is_about(const gbx_http_exchange *exchange)
                               exchange->options.id);
 }
 
-/* Does the server not know our session any more, without having acted on this request?
- * A 404 says so. A 400 without our id says that nothing was read, and restarted servers
- * use it in the same way; but it is believed only once for each call. */
+/* True if the server has forgotten our session and has not acted on this request. A 404
+ * says so. A 400 without our id says that nothing was read, and restarted servers send
+ * it for a forgotten session; but it is believed only once for each call. */
 static bool is_forgotten(const http *h, const gbx_http_exchange *exchange)
 {
     if (h->session == NULL || h->is_modern)
@@ -375,7 +375,7 @@ static bool is_forgotten(const http *h, const gbx_http_exchange *exchange)
             !is_about(exchange));
 }
 
-/* If the 404 is about what the call asks for, it is the call's answer. */
+/* A 404 that answers the last try of a call may be about the call: it is the answer. */
 static void take_forgotten(http *h, const gbx_http_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
@@ -465,7 +465,7 @@ static bool note_session(http *h, gbx_http_exchange *exchange)
     return true;
 }
 
-/* The first message is settled: send those that wait for it. */
+/* The first message was accepted, or takes too long: send those that wait for it. */
 static void end_settling(void *user)
 {
     http *h = user;
@@ -596,8 +596,8 @@ static void on_resent(void *user, gbx_http_exchange *exchange)
 
 /* ---- the stream of unasked messages ----------------------------------------------
  *
- * It is a legacy server's, opened by GET. With the older HTTP+SSE transport all messages
- * come this way, the first one being the address for POSTs.
+ * Legacy servers have one, which a GET opens. With the older HTTP+SSE transport it
+ * brings all messages; its first event is the address for POSTs.
  */
 
 static void on_stream_event(void *user, gbx_http_exchange *exchange,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oauth - signing in to servers at an address: OAuth 2.1, as the authorization chapter of
- * MCP has it.
+ * oauth - sign-in to servers at an address: OAuth 2.1, as in MCP's chapter on it.
  *
- * A person signs in by `glovebox mcp login`. The tokens are kept in a file of our own; the
- * server's links send the one for access, and renew it. No token leaves this process for
- * another server, for code or for a log: it is removed from what its own server says.
+ * A person signs in by `glovebox mcp login`. The tokens are kept in a file of our own.
+ * The server's links send the access token, and renew it. No token reaches another
+ * server, code or a log: tokens are removed from what their own server says.
  *
- * Everything that a server or its authorization server says is hostile. A URL of theirs is
- * used only with https, or with http on this machine for a server that is there, too.
+ * All input from a server or its authorization server is hostile. Their URLs are used
+ * only with https, or with http if both they and the server are on this machine.
  */
 #ifndef GBX_MCP_UPSTREAM_OAUTH_H
 #define GBX_MCP_UPSTREAM_OAUTH_H
@@ -21,36 +20,37 @@
 /* ---- oauth_store.c ------------------------------------------------------------- */
 
 /*
- * What is kept of a server, by its URL: a JSON object with "issuer", "tokenEndpoint",
- * "clientId", "clientSecret", "clientAuth", "accessToken", "refreshToken", "expires" (seconds
- * since 1970), "resource", "scope" and "wantedScope", of which some may be missing.
+ * The stored state of one server, keyed by its URL: a JSON object with "issuer",
+ * "tokenEndpoint", "clientId", "clientSecret", "clientAuth", "accessToken",
+ * "refreshToken", "expires" (seconds since 1970), "resource", "scope", "wantedScope".
+ * Some may be missing.
  *
- * The file is glovebox/oauth/tokens.json below $XDG_STATE_HOME or ~/.local/state, and its
- * user's alone.
+ * The file, only for its user: glovebox/oauth/tokens.json below $XDG_STATE_HOME or
+ * ~/.local/state.
  */
 
-/* Be the one that renews the token of that server, until *ret_fd is closed. GBX_E_OS: another
- * process is. */
+/* Lock the renewal of that server's token until *ret_fd is closed. GBX_E_OS: another
+ * process holds the lock. */
 gbx_status gbx_oauth_lock(const char *url, int *ret_fd, gbx_error *reterr);
 
-/* *ret is a reference, or NULL if nothing is kept. GBX_E_OS, GBX_E_DATA: the file is not to be
- * used. */
+/* *ret is a reference, or NULL if nothing is stored. GBX_E_OS, GBX_E_DATA: the file
+ * cannot be used. */
 gbx_status gbx_oauth_read(const char *url, gbx_trust trust, json_t **ret,
                           gbx_error *reterr);
 typedef enum gbx_oauth_change {
     GBX_OAUTH_PUT,
-    GBX_OAUTH_MERGE, /* into what is kept; if that is gone, nothing */
+    GBX_OAUTH_MERGE, /* into the stored state; nothing if it was removed */
     GBX_OAUTH_REMOVE,
 } gbx_oauth_change;
 
-/* Waits for others that write. */
+/* Waits a while for other writers. */
 gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
                            gbx_oauth_change how, gbx_error *reterr);
 
-/* Longer texts count as missing, wherever they come from. */
+/* Maximum length of a text; a longer one counts as missing, wherever it comes from. */
 #define GBX_OAUTH_TEXT_MAX 8192
 
-/* A text of it, or "". */
+/* A text in an object, or "". */
 const char *gbx_oauth_text(const json_t *object, const char *name);
 
 /* ---- oauth_sign_in.c ------------------------------------------------------------- */
@@ -59,7 +59,7 @@ typedef struct gbx_oauth_sign_in_options {
     const gbx_mcp_upstream_config *server;
     gbx_trust trust;
     uint32_t timeout_ms; /* for the person */
-    int input; /* where the person may paste the address at which it ends, or -1 */
+    int input; /* where the person may paste the address of the last page, or -1 */
     /* Let a person open this URL. */
     void (*open)(void *user, const char *url);
     void *user;

@@ -3,8 +3,8 @@
  * oauth_link - the token of a link. It is renewed before it expires, and once when the
  * server refuses it; requests wait meanwhile.
  *
- * A refresh token often works once, and other processes use the same file: whoever renews
- * holds its lock, and first looks whether another has done it.
+ * A refresh token often works only once, and other processes use the same file. So a
+ * renewal takes a lock first, and checks whether another process has renewed the token.
  */
 #include "mcp/upstream/internal.h"
 
@@ -18,25 +18,25 @@
 #include <strings.h>
 #include <time.h>
 
-/* Renewed so long before its end, in seconds. */
+/* A token is renewed this long before it expires, in seconds. */
 #define EARLY_S 30
-/* Between two attempts. */
+/* Minimum time between two attempts to renew. */
 #define PAUSE_NS (10000 * GBX_NS_PER_MS)
-/* Tokens of before that are hidden. */
+/* Limit of earlier tokens that are still hidden. */
 #define PAST_MAX 16
 
 struct gbx_oauth {
     gbx_oauth_options options;
     json_t *kept;
-    char *past[PAST_MAX]; /* tokens of before, in a ring */
+    char *past[PAST_MAX]; /* earlier tokens, in a ring */
     size_t past_count;
-    gbx_policy *hidden; /* all of them */
+    gbx_policy *hidden; /* all tokens, as secrets */
     gbx_http_exchange *asking;
     gbx_mcp_timer lock_later;
     gbx_mcp_timer turn; /* deals with the held requests, one at a time */
     int lock;
     bool is_renewing;
-    bool has_failed; /* the held requests are refused */
+    bool has_failed; /* to renew: the held requests stay refused */
     int64_t lock_until_ns;
     int64_t tried_ns;
     gbx_http_exchange_list held;
@@ -115,7 +115,7 @@ void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
 
 /* ---- renewing ---------------------------------------------------------------------- */
 
-/* The renewal is over; `held` requests follow in the next turns. */
+/* The renewal has ended; the held requests are handled in the next turns. */
 static void end_renewal(gbx_oauth *o, bool is_new)
 {
     gbx_fd_close(&o->lock);
@@ -138,7 +138,7 @@ static void adopt(gbx_oauth *o, json_t *kept)
 
 typedef enum file_state { SAME, NEWER, GONE } file_state;
 
-/* What have others done with the tokens? Newer ones are taken. */
+/* Check what other processes did with the stored tokens, and adopt newer ones. */
 static file_state look_again(gbx_oauth *o)
 {
     gbx_error err = {0};
@@ -245,7 +245,7 @@ bool gbx_oauth_is_ready(gbx_oauth *oauth)
 
 /* ---- held requests ------------------------------------------------------------------ */
 
-/* The same request with the token of now. NULL: it cannot be sent. */
+/* Send the same request with the current token. NULL: it cannot be sent. */
 static gbx_http_exchange *send_again(const gbx_oauth *o, const gbx_http_exchange *e)
 {
     static const char name[] = "Authorization:";
@@ -332,7 +332,7 @@ static bool has_own_field(const gbx_mcp_upstream_config *server)
     return false;
 }
 
-/* For the next sign-in. */
+/* Store the scope that the server asks for, for the next sign-in. */
 static void keep_wanted(const gbx_oauth *o, const char *scope)
 {
     json_t *wanted = gbx_need(json_pack("{s:s}", "wantedScope", scope));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oauth_metadata - which authorization server a server trusts, and where its endpoints are
+ * oauth_metadata - finds the authorization server of a server, and its endpoints
  * (RFC 9728, RFC 8414).
  *
- * A document must be about what it was asked for: a server that gives another's name would
- * get tokens for that one, and an issuer under another's name its codes.
+ * A document must describe what it was requested for. Otherwise a server could name
+ * another one and get tokens for it, and an issuer another one and get its codes.
  */
 #include "mcp/upstream/internal.h"
 
@@ -18,12 +18,12 @@
 
 #define WELL_KNOWN "/.well-known/"
 
-/* Of a parameter of a challenge. */
+/* Maximum length of one parameter of a challenge, in bytes. */
 #define CHALLENGE_MAX 2048
 
 /* ---- URLs ------------------------------------------------------------------------- */
 
-/* False: it is no URL that is read in one way, or it has a fragment. */
+/* False: the URL is invalid or ambiguous, or has a fragment. */
 static bool read_url(const gbx_libcurl *lib, const char *text, gbx_url *ret)
 {
     return strchr(text, '#') == NULL &&
@@ -46,8 +46,8 @@ bool gbx_oauth_is_safe(const gbx_libcurl *lib, const char *url, const char *aske
             (is_loopback(&server) && is_loopback(&other)));
 }
 
-/* Is url the resource, or below its path? A resource in another notation is neither: somebody
- * else might read it differently. */
+/* True if url is the resource, or below its path. A resource that is not in normal form
+ * is refused: another program might read it differently. */
 static bool is_within(const gbx_libcurl *lib, const char *url, const char *resource)
 {
     GBX_CLEANUP(gbx_url_cleanup) gbx_url own = {0};
@@ -72,7 +72,7 @@ static const char *find_path(const gbx_url *url)
     return strchr(strstr(url->text, "://") + 3, '/');
 }
 
-/* "" for "/", without the query; to be freed. */
+/* The path without the query; "" for "/". To be freed. */
 static char *take_path(const gbx_url *url)
 {
     const char *path = find_path(url);
@@ -95,7 +95,7 @@ static char *well_known(const gbx_url *url, const char *path, const char *name,
 
 /* ---- the server --------------------------------------------------------------------- */
 
-/* To be freed; NULL: it has other characters than those of ASCII that are visible, and blanks. */
+/* A copy, to be freed; NULL: a character is neither a blank nor visible ASCII. */
 static char *take_plain(const char *value, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -123,7 +123,7 @@ char *gbx_oauth_challenge(const char *challenge, const char *name)
     return NULL;
 }
 
-/* The first of these documents that is there. */
+/* The metadata of the server: the first of these documents that exists. */
 static json_t *find_server(const gbx_libcurl *lib, const char *url,
                            const char *challenge, gbx_oauth_get_fn *get, void *user)
 {
@@ -187,7 +187,7 @@ static gbx_status read_server(const gbx_libcurl *lib, const char *url,
     return GBX_OK;
 }
 
-/* Before there were documents about servers, a server's origin was its issuer. */
+/* Before servers had metadata, the origin of a server was its issuer. */
 static gbx_status assume_server(const gbx_libcurl *lib, const char *url,
                                 gbx_oauth_metadata *ret, gbx_error *err)
 {
@@ -233,8 +233,8 @@ static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
     return found;
 }
 
-/* The endpoints of an authorization server that has no metadata, as the oldest version
- * of the protocol has them. */
+/* The endpoints of an authorization server without metadata, as defined in the oldest
+ * version of the protocol. */
 static json_t *assume_endpoints(const char *issuer)
 {
     static const char *const names[][2] = {{"authorization_endpoint", "/authorize"},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oauth_sign_in - a person signs in: from the server's refusal to tokens. The browser comes
- * back to a port of this machine that is open for that time alone.
+ * oauth_sign_in - signs a person in: from the server's refusal to tokens. The browser
+ * returns to a port of this machine, which is open only for that time.
  *
- * The code that the browser brings is of use only with our verifier (PKCE), only if it comes
- * with our state, and only at the authorization server that we asked: it must name itself in
- * `iss` if it says that it does (RFC 9207).
+ * The code that the browser brings is useful only with our verifier (PKCE) and our
+ * state, and only at the authorization server that we asked. That server must name
+ * itself in `iss` if its metadata says so (RFC 9207).
  */
 #include "mcp/upstream/internal.h"
 
@@ -26,7 +26,7 @@
 
 #define CALLBACK "/callback"
 
-/* 43 characters. */
+/* 43 characters in base64url. */
 #define VERIFIER_BYTES 32
 
 typedef struct sign_in {
@@ -35,7 +35,7 @@ typedef struct sign_in {
     gbx_mcp_loop *loop;
     gbx_http_client *web;
     gbx_oauth_metadata metadata;
-    json_t *kept; /* what it comes to */
+    json_t *kept; /* the state to store */
     char *redirect;
     char *verifier;
     char *state;
@@ -43,14 +43,14 @@ typedef struct sign_in {
     gbx_http_server *browser;
     gbx_mcp_timer patience;
     struct event *pasted;
-    char *query; /* with which the browser has come back, or NULL */
+    char *query; /* of the address to which the browser returned, or NULL */
     /* One request and its response. */
     gbx_http_exchange *exchange;
     CURLcode result;
-    bool is_over; /* what is waited for */
+    bool is_over; /* the awaited event has happened */
 } sign_in;
 
-/* Let events happen until it is over. */
+/* Run the loop until is_over. */
 static void await_end(sign_in *s)
 {
     s->is_over = false;
@@ -132,8 +132,8 @@ static json_t *get(void *user, const char *url)
 #define MESSAGE(method, params) \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{" params "}}"
 
-/* Ask the server something that it refuses, and says why; some give their tools' list to nobody,
- * and everything else to all. *ret is its challenge, to be freed; NULL: it refuses nothing. */
+/* Send the server requests that it may refuse: some servers refuse only tools/list.
+ * *ret is the challenge of its refusal, to be freed; NULL: it refused nothing. */
 static gbx_status knock(sign_in *s, char **ret, gbx_error *err)
 {
     static const char *const messages[] = {
@@ -171,7 +171,7 @@ static gbx_status discover(sign_in *s, gbx_error *err)
                             : status;
 }
 
-/* Tools may have asked for more than the server does at first. */
+/* Add the scope that tools asked for: the server may at first ask for less. */
 static void widen_scope(sign_in *s)
 {
     gbx_error err = {0};
@@ -201,8 +201,8 @@ static void keep(sign_in *s, const char *name, const char *value)
         (void)json_object_set_new(s->kept, name, json_string(value));
 }
 
-/* How the client shows who it is, of what the server takes (RFC 8414: the default is
- * client_secret_basic). */
+/* How the client authenticates, of the methods that the server accepts (RFC 8414: the
+ * default is client_secret_basic). */
 static const char *find_auth(const sign_in *s, bool has_secret)
 {
     const json_t *list =
@@ -259,7 +259,7 @@ static gbx_status register_client(sign_in *s, gbx_error *err)
     return status;
 }
 
-/* Registered before, or by a document at a URL, or now. */
+/* Take a configured client id, or the URL of a document, or register a client now. */
 static gbx_status find_client(sign_in *s, gbx_error *err)
 {
     const gbx_mcp_oauth_config *own = &s->options->server->oauth;
@@ -293,7 +293,7 @@ static gbx_status find_client(sign_in *s, gbx_error *err)
 
 /* ---- the browser -------------------------------------------------------------------- */
 
-/* A line of /proc/net/tcp: the words of "N: ADDR:PORT ADDR:PORT STATE ... UID", up to the user. */
+/* The words of a line of /proc/net/tcp: "N: ADDR:PORT ADDR:PORT STATE ... UID". */
 enum { FROM = 1, FROM_PORT, TO, TO_PORT, UID = 11, WORDS };
 
 static bool read_line(char *line, unsigned long ret[WORDS])
@@ -310,7 +310,7 @@ static bool read_line(char *line, unsigned long ret[WORDS])
     return true;
 }
 
-/* The user of the other end of a connection on this machine; -1 if the kernel does not say. */
+/* The user of the other end of a connection on this machine; -1: unknown. */
 static long find_peer(int fd)
 {
     struct sockaddr_in here = {0};
@@ -334,8 +334,8 @@ static long find_peer(int fd)
     return found;
 }
 
-/* Other users of this machine can see the address that the browser opens (in its arguments), and
- * could bring a code of their own. */
+/* Other users of this machine can see the address that the browser opens (in its
+ * arguments), and could send a code of their own. */
 static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
     long peer = find_peer(gbx_http_descriptor(c));
@@ -375,8 +375,8 @@ static char *find_param(const sign_in *s, const char *query, const char *name)
     return copy;
 }
 
-/* Take the query with which the browser comes back. Only the one that we have sent away knows the
- * state. */
+/* Take the query with which the browser returns. Only the browser that opened our URL
+ * knows the state. */
 static bool take_query(sign_in *s, const char *query)
 {
     GBX_CLEANUP(gbx_free) char *state = find_param(s, query, "state");
@@ -403,8 +403,8 @@ static void on_callback(void *user, gbx_http_connection *c, const gbx_http_reque
         gbx_http_reply(c, 400, NULL, NULL, NULL, 0);
 }
 
-/* A browser on another machine does not find us: the person copies the address at which it has
- * ended. */
+/* A browser on another machine cannot reach us: the person copies the address of its
+ * last page. */
 static void on_pasted(evutil_socket_t fd, short what, void *arg)
 {
     sign_in *s = arg;
@@ -475,7 +475,7 @@ static char *print_url(const sign_in *s)
     const char *endpoint =
         gbx_oauth_text(s->metadata.endpoints, "authorization_endpoint");
     uint8_t hash[GBX_SHA256_SIZE];
-    gbx_buf form = {.ceiling = GBX_MIB(1)}; /* four texts of them, percent-encoded */
+    gbx_buf form = {.ceiling = GBX_MIB(1)}; /* several long texts, percent-encoded */
     GBX_CLEANUP(gbx_free) char *query = NULL;
     char *url = NULL;
 
@@ -496,7 +496,7 @@ static char *print_url(const sign_in *s)
     return url;
 }
 
-/* What the browser has brought; *ret is the code, to be freed. */
+/* Check the query that the browser brought; *ret is the code, to be freed. */
 static gbx_status read_answer(const sign_in *s, char **ret, gbx_error *err)
 {
     GBX_CLEANUP(gbx_free) char *fault = find_param(s, s->query, "error");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* oauth_store - the file of tokens. Whoever can write it decides to whom they go, so it is
- * checked like a configuration; whoever can read it has them, so it is like a secret. */
+/* oauth_store - the file of tokens. A writer decides where tokens are sent, so it is
+ * checked like a configuration. A reader gets the tokens, so it is like a secret. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@
 
 #define TOKENS   "oauth/tokens.json"
 #define FILE_MAX GBX_MIB(1)
-/* Others have the file for the time of a change. */
+/* How long to wait for the lock, which other processes hold during a change. */
 #define LOCK_MS 2000
 
 static gbx_status find_path(const char *name, char path[PATH_MAX], gbx_error *err)

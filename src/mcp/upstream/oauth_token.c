@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* A longer answer is none of a token endpoint. */
+/* Maximum length of an answer that is read as a JSON object. */
 #define ANSWER_MAX GBX_KIB(256)
 
 void gbx_oauth_put(const gbx_libcurl *lib, gbx_buf *form, const char *name,
@@ -94,7 +94,7 @@ json_t *gbx_oauth_object(const gbx_http_exchange *e)
     return NULL;
 }
 
-/* Can it be sent in a field, and found in answers? */
+/* True if it can be sent in a header, and found in answers. */
 static bool is_token(const char *text)
 {
     size_t len = 0;
@@ -109,7 +109,7 @@ static void put_text(json_t *kept, const char *name, const char *value)
     (void)json_object_set_new(kept, name, json_string(value));
 }
 
-/* A refresh token that is not replaced goes on. */
+/* A refresh token that is not replaced stays valid. */
 static gbx_status take_tokens(json_t *kept, const json_t *answer, gbx_error *err)
 {
     const char *access = gbx_oauth_text(answer, "access_token");
@@ -135,7 +135,7 @@ static gbx_status take_tokens(json_t *kept, const json_t *answer, gbx_error *err
     return GBX_OK;
 }
 
-/* Only the code: the words may repeat what was sent. */
+/* Only the code is shown: a description of the error may repeat what was sent. */
 bool gbx_oauth_is_code(const char *text)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz_");

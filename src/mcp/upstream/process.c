@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process - a server's end is reported once, from the loop: when its output or its
- * keeper has ended. Once the keeper has ended, no process of the server is left.
+ * process - a server as a child process. Its end is reported once, from the loop, when
+ * its keeper has ended: then no process of the server is left.
  */
 #include "mcp/upstream/internal.h"
 
@@ -31,7 +31,7 @@
 #define CHUNKS_AT_END 16384
 #define END_NS        (10000 * GBX_NS_PER_MS)
 
-/* From the end of its output to the report of its end. */
+/* How long to wait for the report of its end after its output has ended. */
 #define LAST_REPORT_MS 200
 
 #define ERROR_LINE_MAX 2000
@@ -62,7 +62,7 @@ struct gbx_process {
     gbx_exit_status ending;
     gbx_bucket logged; /* lines of its standard error */
     gbx_stop_step stopping;
-    bool is_told; /* lost was called, or nobody wants it */
+    bool is_told; /* lost was called, or the owner has left */
 };
 
 /* ---- the end -------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
             tell_error_line(p, line, line_len);
 }
 
-/* False at the end of the stream. for_ns: begin no further chunk after so long. */
+/* False at the end of the stream. for_ns: begin no further chunk after this time. */
 static bool read_some(gbx_process *p, int fd, unsigned chunks, int64_t for_ns,
                       void (*take)(gbx_process *p, const char *chunk, size_t len))
 {
@@ -325,7 +325,7 @@ static struct event *watch(gbx_process *p, gbx_mcp_loop *loop, int fd, short wha
     struct event *event =
         gbx_need(event_new(gbx_mcp_loop_base(loop), fd, EV_READ | what, fn, p));
 
-    if (event_add(event, NULL) != 0) /* there is no room in the kernel */
+    if (event_add(event, NULL) != 0) /* the kernel is out of memory */
         (void)gbx_need(NULL);
     return event;
 }
@@ -368,7 +368,7 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
     return GBX_OK;
 }
 
-/* ---- the end of all ---------------------------------------------------------- */
+/* ---- the end of all servers -------------------------------------------------- */
 
 /* Wait for the first process in the yard, and free it if it has ended. */
 static bool wait_for_first(gbx_yard *yard, int64_t until_ns)

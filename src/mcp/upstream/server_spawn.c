@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server_spawn - starts a server below its keeper, with an environment of its own.
- * posix_spawn instead of fork: it copies nothing of ours, and its time does not depend on
- * our size.
+ * server_spawn - starts a server below its keeper, with an environment of its own. It
+ * uses posix_spawn instead of fork, which would copy our memory map, in a time that
+ * grows with our size.
  */
 #include "mcp/upstream/internal.h"
 
@@ -31,8 +31,7 @@ static const char *const names[] = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", 
 /* As in confstr(_CS_PATH), plus /usr/local: without any PATH nothing is found. */
 #define PATH_OF_LAST_RESORT "/usr/local/bin:/usr/bin:/bin"
 
-/* If a name comes again, the last value counts. The caller has left room for one
- * more. */
+/* The last value of a name counts. The caller has left room for one more string. */
 static void put(char **environment, const char *name, const char *value)
 {
     size_t len = strlen(name);
@@ -77,7 +76,7 @@ void gbx_environ_free(char **environment)
 
 /* ---- the process ------------------------------------------------------------- */
 
-/* Our descriptors are above those of the child, so that placing one
+/* The child's ends first get descriptors from this one on, so that placing one
  * overwrites no other. */
 #define CLEAR_OF 16
 

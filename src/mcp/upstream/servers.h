@@ -20,14 +20,14 @@ typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
 /* A call of a tool, or a request for the tools, until it is answered. */
 struct gbx_upstream_call {
     TAILQ_ENTRY(gbx_upstream_call) entry;
-    gbx_call_list *list; /* that it is in, or NULL */
+    gbx_call_list *list; /* the list that holds it, or NULL */
     gbx_upstreams *all;
     gbx_server *server;
     gbx_upstream_request request;
     gbx_session *session; /* that has it in flight, or NULL */
     int64_t id;           /* in the session */
     uint64_t end;         /* of its message, counted in bytes that the session sent */
-    int64_t armed_ns;     /* when its time began, or 0 */
+    int64_t armed_ns;     /* when its timeout was started, or 0 */
     bool was_extended;
     int64_t since_ns; /* when it began to wait */
     size_t rank;      /* number of calls of its author that waited then */
@@ -41,17 +41,17 @@ struct gbx_upstream_call {
 
 void gbx_call_enqueue(gbx_upstream_call *call);
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
-/* Begin the call's time, unless it has begun: the server is now asked on its behalf. */
+/* Start the call's timeout, unless it is running: the server now works for the call. */
 void gbx_call_arm(gbx_upstream_call *call);
 
-/* Give the answer and free the call. Not from inside the public functions. */
+/* Give the answer and free the call. Do not use it inside the public functions. */
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
 /* The same in the next turn of the loop. */
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
 
-/* Of a call in flight: its answer, what is known in place of one, its progress. A call
- * that may be made again waits again. */
+/* For a call in flight: its answer, a reply in place of an answer, its progress. A call
+ * that may be repeated is queued again. */
 void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
@@ -63,7 +63,7 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
  *
  * Both eras look the same from outside. A session is ready once it knows the tools. It
  * is lost when its link is, or when it fails to become ready. Loop's thread only. It
- * tells its server of all this from the loop.
+ * reports all this to its gbx_server, from the loop.
  */
 
 #define GBX_VERSION_TEXT_MAX 32
@@ -77,12 +77,12 @@ typedef struct gbx_session_facts {
     double start_ms;
 } gbx_session_facts;
 
-#define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
+#define GBX_SESSION_WHY_MAX 2048 /* of the reason why it is lost */
 
 /* JSON: who we are. */
 #define GBX_CLIENT_INFO "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}"
 
-/* The purpose of a request of ours. Of each but calls, one is open at a time. */
+/* The purpose of a request of ours. Except for calls, one of each is open at a time. */
 typedef enum gbx_ask {
     GBX_ASK_DISCOVER,
     GBX_ASK_INITIALIZE,
@@ -97,18 +97,18 @@ typedef enum gbx_phase {
     GBX_PHASE_ASKING, /* for its era */
     GBX_PHASE_LISTING,
     GBX_PHASE_READY,
-    GBX_PHASE_ENDING, /* the server has forgotten it; calls in flight go on */
+    GBX_PHASE_ENDING, /* no new calls are sent; those in flight go on */
     GBX_PHASE_LOST,
 } gbx_phase;
 
-/* They come from the loop, and may do anything but free the session. */
+/* Called from the loop. They may do anything but free the session. */
 typedef struct gbx_session_hooks {
     void (*ready)(gbx_server *server, gbx_session *session);
     /* The list of tools was read again, or reading it has failed. */
     void (*listed)(gbx_server *server, gbx_session *session);
     /* Nothing more is sent. It is lost once the calls in flight have ended. */
     void (*ending)(gbx_server *server, gbx_session *session, const char *why);
-    /* It comes after ending: calls in flight have been answered with GBX_UPSTREAM_EXIT. */
+    /* After ending. Calls in flight have been answered with GBX_UPSTREAM_EXIT. */
     void (*lost)(gbx_server *server, gbx_session *session, const char *why);
 } gbx_session_hooks;
 
@@ -120,7 +120,7 @@ struct gbx_session {
     gbx_session_facts facts;
     bool is_process;
     bool is_modern;
-    bool is_lasting; /* it was lost, and a new one would be for the same reason */
+    bool is_lasting; /* it was lost, and a new one would be lost, too */
 
     int64_t last_id;
     int64_t asked[GBX_ASK_CALL]; /* ids of our own open requests, or 0 */
@@ -128,15 +128,14 @@ struct gbx_session {
     size_t call_count;
     uint64_t sent_bytes;
 
-    char refusal[256]; /* of initialize, by a process: discover is tried next */
+    char refusal[256]; /* why a process refused initialize; discover follows */
     unsigned version;  /* index in the table of legacy versions, of the one asked for */
     unsigned versions; /* a bit for each version that was asked for */
 
     gbx_tools *tools;  /* NULL: not known yet */
     gbx_tools *coming; /* pages of the list being read, or NULL */
     unsigned pages;
-    gbx_buf cursor; /* of an earlier page: if it comes again, the pages go in a
-                     * circle */
+    gbx_buf cursor; /* of an earlier page: if it recurs, the pages form a cycle */
     bool is_listing;
     bool is_stale;    /* a change was announced while the list was being read */
     bool tells_tools; /* its capabilities declare tools */
@@ -166,10 +165,10 @@ struct gbx_session {
 gbx_status gbx_session_new(gbx_server *server, const gbx_session_hooks *hooks,
                            gbx_session **ret, gbx_error *reterr) GBX_MUST_USE;
 
-/* No call is in flight any more. Do not call it from a hook. */
+/* No call may be in flight. Do not call it from a hook. */
 void gbx_session_free(gbx_session *session);
 
-/* Check that the server is alive: if it says nothing within a while, it is lost. */
+/* Check that the server is alive: without an answer in time, the session is lost. */
 void gbx_session_check(gbx_session *s);
 /* Is such a check still unanswered? */
 bool gbx_session_is_checked(const gbx_session *s);
@@ -178,7 +177,7 @@ bool gbx_session_is_checked(const gbx_session *s);
 
 /* End the session; may be called from anywhere. */
 void gbx_session_lose(gbx_session *s, const char *why);
-/* The server has forgotten it: end it as soon as its calls have ended. */
+/* Send no new calls, and end the session when those in flight have ended. */
 void gbx_session_end(gbx_session *s, const char *why);
 void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char *why,
                    bool was_not_begun);
@@ -188,14 +187,14 @@ void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char
 bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                      const char *params);
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
-/* Nobody waits for this request any more: notify the server. */
+/* The answer to this request is not awaited any more: notify the server. */
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);
 
-/* What was asked with this id; *ret_call is the call, or NULL. */
+/* The purpose of the request with this id; *ret_call is the call, or NULL. */
 gbx_ask gbx_session_find(const gbx_session *s, int64_t id,
                          gbx_upstream_call **ret_call);
-/* The same, and a request of our own is not open any more. */
+/* The same, and close the request unless it is a call. */
 gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
 
@@ -221,15 +220,16 @@ bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len
 /* ---- session_tools.c ------------------------------------------------------ */
 
 void gbx_session_list(gbx_session *s);
-/* A call waits for its tools: ask in the next turn, unless a list is under way. */
+/* A call waits for the list: request it in the next turn, unless it is being read. */
 void gbx_session_list_now(gbx_session *s);
-/* Has it said that its tools have changed since they were read? */
+/* True if its tools have changed since they were read, or are being read. */
 bool gbx_session_is_stale(const gbx_session *s);
 /* How long the list is valid, or 0: until it changes. */
 uint32_t gbx_session_tools_ttl(const gbx_session *s);
 
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
-/* A page is late or invalid. This loses the session only before it is ready. */
+/* A page is late or invalid. A session that is not ready yet is lost; one that is ready
+ * ends after two such failures in a row. */
 void gbx_session_on_no_tools(gbx_session *s, const char *why);
 /* The repeated request for the list failed: keep the known tools. */
 void gbx_session_keep_tools(gbx_session *s);
@@ -243,8 +243,8 @@ void gbx_session_on_change(gbx_session *s);
 /* ---- upstream_server.c -------------------------------------------------- */
 
 /*
- * One configured server: its sessions, its waiting calls, and whether
- * it is worth trying.
+ * One configured server: its sessions, its waiting calls, and whether it may be
+ * started.
  *
  *     STOPPED -- a call --> STARTING -- tools known --> READY -- idle --> STOPPED
  *                              |                          |
@@ -282,7 +282,7 @@ struct gbx_upstreams {
     size_t count;
     size_t in_flight;
     size_t starts_at_once; /* limit for programs that no call waits for */
-    size_t next_server;    /* gets the next chance to go on: round robin */
+    size_t next_server;    /* served first in the next turn: round robin */
     gbx_call_list ended;   /* end in the next turn */
     bool is_closing;
     gbx_mcp_timer turn;

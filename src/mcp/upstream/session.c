@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session - classifies what a server says and passes each message on; and its timeouts.
- * Messages that nobody waits for (a wrong id, a second answer, noise) are logged and
+ * session - classifies the messages of a server and passes them on; and its timeouts.
+ * Messages that are not awaited (a wrong id, a second answer, noise) are logged and
  * dropped.
  */
 #include "mcp/upstream/servers.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It wants other headers than its list of tools says. */
+/* The server wants other headers than its list of tools says. */
 #define HEADER_MISMATCH (-32020)
 
 /* A longer message with invalid UTF-8 is read only if it is an awaited answer. */
@@ -29,7 +29,7 @@
 #define LOG_LINES  20
 #define SAID_LINES 100
 
-/* Of a line that is not a message. Secrets are removed before it is cut. */
+/* Bytes taken of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
 /* ---- lines of a process that are not messages -------------------------------- */
@@ -199,8 +199,8 @@ static int64_t find_id(const char *text, size_t len, int64_t about,
     return id;
 }
 
-/* Replace invalid UTF-8 by U+FFFD, in clean: text of another encoding is of more use
- * that way than not at all. A long message that nobody waits for is not worth it. */
+/* Replace invalid UTF-8 by U+FFFD, in clean: so text in another encoding is still of
+ * use. A long message that is not awaited is not worth it. */
 static bool read_lossy(const gbx_session *s, const char *text, size_t len, int64_t id,
                        gbx_buf *clean, gbx_rpc_message *ret, gbx_rpc_fault *fault)
 {
@@ -226,10 +226,10 @@ static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
         (void)snprintf(why, size, "%s", fault->message);
 }
 
-/* A banner may also look like the beginning of an answer. */
+/* Tries, since the text before an answer may look like the beginning of one. */
 #define BEHIND_TRIES 4
 
-/* An answer that follows unfinished other text on the same line. */
+/* Take an answer that follows other text on the same line. */
 static bool take_behind(gbx_session *s, const char *text, size_t len)
 {
     const char *at = text;
@@ -287,7 +287,7 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     fail_request(s, id, told);
 }
 
-/* Whose answer it was is not known. */
+/* It is not known which request the message answered, so all of them fail. */
 static void on_too_long(void *user)
 {
     static const char why[] = "the answer is longer than 32 MiB";
@@ -351,7 +351,7 @@ static gbx_upstream_call *find_unread(const gbx_session *s, uint64_t written)
     return NULL;
 }
 
-/* Before it is ready, wait whether it ends: its last output then gives the reason. */
+/* Before it is ready, wait for its end: its last output then gives the reason. */
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
     gbx_session *s = user;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_request - what is asked of a server: calls, from their start to their end, and
- * requests of our own; what it says besides answers, which is logged; and the end of a
- * session, when all requests fail. A call is in one list at a time. Its end is reported
- * once, never from inside the functions that begin or cancel it.
+ * session_request - requests to a server: calls, from start to end, and our own
+ * requests; also its log messages, and the end of a session, when all requests fail. A
+ * call is in one list at a time. Its end is reported once, never from inside the
+ * functions that begin or cancel it.
  */
 #include "mcp/upstream/servers.h"
 
@@ -22,7 +22,7 @@
 #define SAID_MAX GBX_KIB(64)
 #define TOLD_MAX 2000
 
-/* Of its level, and of the name of the logging component. */
+/* Limit of its level, and of the name of the component that logs it. */
 #define WORD_MAX 100
 
 /* Room for the arguments, plus the message around them. */
@@ -249,7 +249,7 @@ static void on_call_end(gbx_session *s)
         gbx_mcp_timer_fire(&s->start_timer);
 }
 
-/* Remove it from whatever list it is in. */
+/* Remove it from its list, if it is in one. */
 static void unlink_call(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
@@ -327,14 +327,14 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
         server->failures = 0;
         server->fault[0] = 0;
     }
-    /* Is it slow, or does it hang? A session with other work is not checked. */
+    /* Check whether it is slow or hangs. A session with other work is not checked. */
     if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
         gbx_session_check(session);
     gbx_upstreams_wake(server->all);
 }
 
-/* By the last session's list. After a restart, the new list is consulted when the
- * call is sent. */
+/* According to the last session's list. After a restart, the new list is consulted when
+ * the call is sent. */
 static bool is_repeatable(const gbx_upstream_call *call)
 {
     const gbx_tool *tool = gbx_tools_find(call->server->tools, call->request.tool);
@@ -384,7 +384,7 @@ static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
         (void)gbx_utf8_append_ends(to, clean.data, clean.len, DATA_MAX);
 }
 
-/* Its message, code and data: some servers say more by the latter two than by words. */
+/* Append message, code and data of the error: often the latter two say more. */
 static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
                         gbx_buf *to)
 {

@@ -45,7 +45,7 @@ static bool has_version(gbx_view list, bool (*is_wanted)(gbx_view version))
     return false;
 }
 
-/* Without values of secrets; "" if it is longer, or not a text. */
+/* Copy a text without values of secrets; "" if it is too long, or not a text. */
 static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size)
 {
     char text[256];
@@ -117,7 +117,7 @@ static bool begins_with_initialize(const gbx_session *s)
     return s->is_process || s->server->config->transport == GBX_MCP_SSE;
 }
 
-/* ---- the rest of the session ---------------------------------------------- */
+/* ---- called by other files of the session --------------------------------- */
 
 bool gbx_session_begin(gbx_session *s)
 {

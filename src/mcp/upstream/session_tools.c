@@ -36,8 +36,8 @@ static void begin_list(gbx_session *s)
     ask_page(s, "");
 }
 
-/* Do the pages go in a circle? One cursor is kept, that of the page whose number was
- * the last power of two: sooner or later it is on the circle and the circle is shorter
+/* True if the pages form a cycle. One cursor is kept, that of the last page whose
+ * number is a power of two: eventually it is on the cycle, and the cycle is shorter
  * than the distance to the next power. */
 static bool goes_in_circles(gbx_session *s, gbx_view cursor)
 {
@@ -141,7 +141,7 @@ static void lose_for_error(gbx_session *s, gbx_view error)
     gbx_session_lose(s, why);
 }
 
-/* ---- the rest of the session ---------------------------------------------- */
+/* ---- called by other files of the session --------------------------------- */
 
 void gbx_session_list(gbx_session *s)
 {

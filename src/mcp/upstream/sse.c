@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit, in one call, of lines that make no event: other work must get its turn. */
+/* Bytes without an event that one call examines: other work must get its turn. */
 #define LOOK_BYTES GBX_KIB(64)
 
 static bool is_field(const char *line, size_t len, const char *name, const char **ret,
@@ -103,7 +103,7 @@ size_t gbx_sse_ahead(const gbx_sse *sse)
     return sse->in.len - (sse->seen > sse->start ? sse->seen : sse->start);
 }
 
-/* Every end of a line becomes an LF; of CR LF, the LF may come later. */
+/* Every line end becomes an LF. The LF of a CR LF may come in a later call. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 {
     const char *from = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_list - a server's list of tools: what of it can be called, and without secrets. */
+/* tool_list - a server's list of tools: those that can be called, without secrets. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -35,7 +35,7 @@ gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
     return NULL;
 }
 
-/* With a comma before it, and the closing bracket. */
+/* True if the definition fits, with a comma before it and the closing bracket. */
 static bool has_room(const gbx_tools *tools, gbx_view view)
 {
     return tools->json.len + view.len + 2 <= GBX_TOOLS_BYTES_MAX;
@@ -92,7 +92,7 @@ static size_t ceiling_of(size_t len)
     return len * 8 + GBX_KIB(4);
 }
 
-/* Redact the definition, if need be in clean. False: its name would change, too. */
+/* Redact the definition, if need be in clean. False: this fails or changes its name. */
 static bool redact_tool(const gbx_policy *secrets, const char *name, gbx_view *view,
                         gbx_buf *clean)
 {

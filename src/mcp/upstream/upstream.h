@@ -3,7 +3,7 @@
  * upstream - other MCP servers, as functions: started when needed, stopped when idle.
  *
  * One object keeps all servers of a configuration. Everything runs on the loop's
- * thread. What a server sends is hostile: it is bounded and checked, and an answer
+ * thread. All input from a server is hostile: it is bounded and checked, and an answer
  * may never come.
  */
 #ifndef GBX_MCP_UPSTREAM_UPSTREAM_H
@@ -39,18 +39,18 @@ typedef enum gbx_upstream_fault {
     GBX_UPSTREAM_PROTOCOL, /* its answer is not valid */
     GBX_UPSTREAM_REFUSED,  /* a JSON-RPC error: code and message are the server's */
     GBX_UPSTREAM_BUSY,     /* too many calls wait for it */
-    GBX_UPSTREAM_INPUT,    /* it asks for input, which nobody here can give */
+    GBX_UPSTREAM_INPUT,    /* it asks for input, which code cannot give */
     GBX_UPSTREAM_CHANGED,  /* not sent: the server says now that the tool has changed */
 } gbx_upstream_fault;
 
-/* Of server and tool. */
+/* For printf(), with the names of a server and of a tool. */
 #define GBX_NO_TOOL_FORMAT "the server '%.64s' has no tool '%.256s'"
 
-/* As the author of the call knows it: "UPSTREAM_TIMEOUT". */
+/* The name that the author of the call sees, such as "UPSTREAM_TIMEOUT". */
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault);
 
-/* Take values of secrets out of what a server says, then cut it between characters to
- * what fits. secrets NULL: none. Fails closed. */
+/* Copy a server's text without values of secrets, cut between characters to fit size.
+ * secrets NULL: none. If that fails, the copy is "". */
 void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
                      size_t size);
 
@@ -67,10 +67,10 @@ typedef struct gbx_upstream_reply {
                           * missing command */
 } gbx_upstream_reply;
 
-/* Might the very same call succeed a little later, and is it safe to make it again? */
+/* True if the same call may succeed a little later, and is safe to repeat. */
 bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply);
 
-/* May it have acted, with an unknown result? */
+/* True if the server may have acted on the call, with an unknown result. */
 bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
@@ -82,8 +82,8 @@ typedef struct gbx_upstream_hooks {
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
 } gbx_upstream_hooks;
 
-/* config is borrowed and must outlive the object. Servers get this process's current
- * limit of descriptors, whenever they are started. */
+/* config is borrowed and must outlive the object. Servers get the limit of descriptors
+ * that this process has now, whenever they are started. */
 gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                                  const gbx_upstream_hooks *hooks);
 
@@ -92,24 +92,24 @@ gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *confi
  * only if a server at an address has not yet accepted the message. NULL is ignored. */
 void gbx_upstreams_part(gbx_upstreams *upstreams);
 
-/* When this returns, every process of every server and all their descendants are gone
- * (bounded: asked politely first, then killed). Calls in flight end as CANCELLED. */
+/* When this returns, all processes of all servers and all descendants have ended: asked
+ * first, then killed, in bounded time. Calls in flight end as CANCELLED. */
 void gbx_upstreams_free(gbx_upstreams *upstreams);
 
 /* A server is named by its entry in the configuration. It must not be disabled. */
 typedef const gbx_mcp_upstream_config gbx_upstream_id;
 
-/* One tools/call. What it points to is borrowed until done is called: exactly once,
- * never from inside. */
+/* One tools/call. Its pointers are borrowed until done is called: exactly once, never
+ * from inside a function of this file. */
 typedef struct gbx_upstream_request {
     gbx_upstream_id *server;
-    const char *tool;    /* NULL: of gbx_upstream_learn() */
-    const void *author;  /* calls of different ones take turns when they must wait */
+    const char *tool;    /* NULL: only learn the tools */
+    const void *author;  /* waiting calls of different authors take turns */
     gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     const char *meta;    /* JSON members for _meta without braces, or NULL */
-    /* What the caller relies on. The call is sent only to a process that says so, in a
-     * list that is not known to be stale; UNKNOWN: to any. */
+    /* The hint that the caller relies on. The call is sent only to a process whose list
+     * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
     gbx_upstream_done_fn done;
@@ -120,7 +120,7 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
-/* Does the server have it, or may it have had it? Do not call it after done. */
+/* True if the server has the call or may have had it. Do not call it after done. */
 bool gbx_upstream_was_sent(const gbx_upstream_call *call);
 
 /* ---- state of a server --------------------------------------------------- */
@@ -132,7 +132,7 @@ typedef enum gbx_upstream_state {
     GBX_UPSTREAM_BROKEN, /* waits before the next try */
 } gbx_upstream_state;
 
-/* Borrowed, valid until the loop goes on. */
+/* Borrowed until the next turn of the loop. */
 typedef struct gbx_upstream_info {
     const char *name;
     gbx_upstream_state state;
@@ -151,13 +151,13 @@ typedef struct gbx_upstream_info {
 gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
                                      gbx_upstream_id *id);
 
-/* What the last list of a server says of one tool; UNKNOWN: no list is known. */
+/* The hint for a tool in the last list of a server; UNKNOWN: no list is known. */
 gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
                                  gbx_upstream_id *server, const char *tool);
-/* Is the server running, and has it said that its list changed, or has the
- * list expired? */
+/* True if the server is running, and its list has expired or is known to have
+ * changed. */
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server);
-/* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */
+/* The most similar name of a tool, or NULL. Borrowed, as gbx_upstream_info is. */
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        gbx_upstream_id *server, const char *tool);
 

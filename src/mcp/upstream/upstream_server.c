@@ -22,7 +22,7 @@
 
 #define FAILURES_MAX 5
 
-/* Calls that wait for one server: more than one script can have open. */
+/* Limit of calls that wait for one server: more than one script can have open. */
 #define WAITING_MAX 5000
 
 static bool is_open(const gbx_server *server)
@@ -75,8 +75,8 @@ static void take_tools(gbx_server *server, const gbx_session *session)
     gbx_tools_drop(known);
 }
 
-/* Is the process's list current? True also if it was read after the call came: nothing
- * newer can be known, and no call waits for ever. */
+/* True if the process's list is current, or was read after the call came: nothing newer
+ * can be known, and no call waits for ever. */
 static bool has_current_list(const gbx_server *server, const gbx_session *session,
                              const gbx_upstream_call *call)
 {
@@ -295,7 +295,7 @@ static void start_in_turn(gbx_server *server)
 /* ---- calls ------------------------------------------------------------------- */
 
 /* The ready session with the least work, or NULL. Avoid one that may hang: a call sent
- * to it is lost, and nobody knows whether it was begun. */
+ * to it is lost, and it is not known whether it was begun. */
 static gbx_session *pick(const gbx_server *server)
 {
     gbx_session *best = NULL;

@@ -16,7 +16,7 @@ export function decodeText(bytes) {
 
 const plain = (message) => new TypeError(message);
 
-/* null: without a body. Bytes that two bodies share are copied when they are read. */
+/* Makes a body; null stands for none. Bytes that two bodies share are copied when read. */
 export function makeBody(bytes) {
   return { __proto__: null, bytes, isUsed: false, isShared: false };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch - a request's way to the host, and the answer's or the abort's way back; and what
- * becomes global. */
+/* fetch - sends a request to the host and settles it with the answer or the abort; defines
+ * what becomes global. */
 import { Headers, isHeaders, need, pairsOf } from './headers.js';
 import {
   PromiseOf, defineProperty, explain, getOwnPropertyDescriptor, onAbort, ownKeys, refusal, uncurry,
@@ -103,8 +103,8 @@ function headersView(headers) {
   return fields;
 }
 
-/* { fields }, an object without prototype; { pairs }, a list; { text }; undefined
- * for any other object. */
+/* A value as the console shows it: { fields }, an object without prototype; undefined for
+ * any other object. */
 function view(value) {
   for (let i = 0; i < interfaces.length; i++)
     if (interfaces[i].is(value))
@@ -113,7 +113,7 @@ function view(value) {
   return undefined;
 }
 
-/* ---- what becomes global; includes the helpers where they are missing ---- */
+/* ---- what becomes global, with the helpers if those are not global ---- */
 
 /* Returned directly, these would silently become {}. */
 const ADVICE = {
@@ -129,7 +129,7 @@ export default function (host) {
   prepare({ Request, Response });
   natives.views[natives.views.length] = view;
   const made = { Headers, Request, Response, fetch: makeFetch(host) };
-  /* The bundle is minified. */
+  /* Minifying the bundle has changed the names. */
   for (const name in made) defineProperty(made[name], 'name', { value: name, configurable: true });
   const { isGlobal, load } = natives.lazy;
   for (let i = 0; i < HELPERS.length && !isGlobal(); i++) {

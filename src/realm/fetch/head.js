@@ -29,7 +29,7 @@
   };
   let ActiveXObject, Bun, Deno, DOMQuad, ErrorEvent, File, ImageData, MessageChannel,
     TransformStream, console, dispatchEvent, document, global, process, self, window;
-  /* Without shared memory nothing is an instance; a package calls its getters. */
+  /* Without shared memory no object is an instance. A package calls the getters. */
   const SharedArrayBuffer = class {
     get byteLength() {
       throw new TypeError('code has no shared memory');

@@ -44,7 +44,7 @@ let pairsOf, makeImmutable, sorted, isHeaders;
 
 export class Headers {
   #list = { __proto__: null }; /* by the name in lower case */
-  #sorted = null; /* what an iteration sees; null: to be made */
+  #sorted = null; /* the list that an iteration sees; null: not made yet */
   #isImmutable = false;
 
   static {
@@ -52,7 +52,7 @@ export class Headers {
     makeImmutable = (headers) => {
       headers.#isImmutable = true;
     };
-    /* As they go to the host: each name as it was first given. */
+    /* The pairs as they are sent to the host: each name as it was first written. */
     pairsOf = (headers) => {
       const pairs = [], keys = ownKeys(headers.#list);
       for (let i = 0; i < keys.length; i++) {
@@ -178,7 +178,7 @@ export class Headers {
     }
   }
 
-  /* By name; values of one name are one, but for cookies. */
+  /* Sorts by name, and joins the values of one name, except cookies. */
   #sort() {
     const names = ownKeys(this.#list), list = [];
     sort(names, (a, b) => (a < b ? -1 : 1));
@@ -194,7 +194,7 @@ export class Headers {
   }
 }
 
-/* Live: it goes on behind where it is, whatever was changed meanwhile. */
+/* Live: after a change of the headers, it continues at the same index of the new list. */
 class HeadersIterator {
   #headers;
   #show;

@@ -11,7 +11,7 @@
     return new (load('exception').DOMException)(message, name);
   }
 
-  /* Nobody can catch what a listener throws: it is shown like a rejection. */
+  /* No code can catch what a listener throws: report it as an unhandled rejection. */
   function report(error) {
     Promise.reject(error);
   }
@@ -147,7 +147,7 @@
 
     get onabort() { return this.#state.onabort?.own ?? null; }
 
-    /* A listener that keeps its place while its function is exchanged. */
+    /* The listener keeps its place when its function is replaced. */
     set onabort(own) {
       const state = this.#state, isListener = typeof own === 'function';
       if (!isListener) {
@@ -211,7 +211,7 @@
     };
   }
 
-  /* Aborts with its first aborted source. */
+  /* A signal that aborts when the first of its sources does. */
   function makeSignal(sources) {
     const made = new AbortSignal(KEY);
     for (let i = 0; i < sources.length; i++)
@@ -221,7 +221,7 @@
       }
     for (let i = 0; i < sources.length; i++) {
       append(stateOf(sources[i]).dependents, made);
-      /* A source that is itself composed is marked with them, and passes it on. */
+      /* A composed source is only marked when its own sources abort: pass it on. */
       onAbort(sources[i], () => abortSignal(made, reasonOf(sources[i])));
     }
     return made;

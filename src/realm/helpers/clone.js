@@ -63,14 +63,14 @@
     } };
   }
 
-  /* Returns {result, function that fills it once it is known}: it may contain
-   * itself. */
+  /* Returns { made, fill }: the copy, and a function that fills it once it is known, since a
+   * value may contain itself. */
   function cloneOne(value, clone) {
     const type = kind(value), array = typedArray(value);
     if (array !== undefined || type === 'DataView')
       return { made: new (global[array ?? type] ?? value.constructor)(
         clone(value.buffer), value.byteOffset, value.length ?? value.byteLength) };
-    /* The engine has no type for it. */
+    /* The engine has no type for a BigInt object. */
     if (type === undefined && getPrototypeOf(value) === BigIntOf.prototype) return { made: Object(BigIntOf(value)) };
     switch (type) {
       case 'Date': return { made: new Date(value) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event - Event. A signal without listeners makes none. */
+/* event - the class Event. A signal without listeners creates no events. */
 (function (natives) {
   'use strict';
   const TypeErrorOf = TypeError;

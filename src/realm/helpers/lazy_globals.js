@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lazy_globals - names besides the language that scripts for Node and the web expect. A name is
- * an accessor until it is used. Then the script behind it is evaluated, in the worker,
+ * lazy_globals - global names beyond the language that scripts for Node and the web expect. A
+ * name is an accessor until it is used. Then the script behind it is evaluated, in the worker,
  * so that a call that does not use it pays nothing.
  *
- * If code has changed the built-ins before, that affects what it gets here. The
- * scripts' C functions only compute.
+ * If code has changed the built-ins before, that affects only what it gets here. The C
+ * functions of the scripts only compute.
  *
  * Evaluates to a function of (natives, evaluate). Its value has load(name of a script),
  * which returns what that script makes, and what the C side calls.
@@ -34,7 +34,7 @@
   const functions = { __proto__: null }; /* of scripts that were evaluated in the template */
   const getters = { __proto__: null };
 
-  /* What the console shows of objects with private state. */
+  /* For the console: views of objects with private state, { fields }, { pairs } or { text }. */
   const seers = natives.views = [];
   natives.view = (value) => {
     for (let i = 0; i < seers.length; i++) {
@@ -44,7 +44,7 @@
     return undefined;
   };
 
-  /* ---- what several scripts need, also for code that has changed the built-ins before ---- */
+  /* ---- for several scripts, even if code has changed the built-ins before ---- */
 
   /* Returns the object. */
   const put = natives.put = (object, name, value, enumerable) => {
@@ -78,8 +78,8 @@
   const viewLength = getter(views, 'byteLength'), bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
   const NONE = new ByteArray(0);
 
-  /* The current bytes of a buffer or view; undefined if it is neither. A view whose buffer is
-   * gone has none. */
+  /* The current bytes of a buffer or view; undefined if it is neither. A view of a detached
+   * buffer has no bytes. */
   natives.bytesOf = (data) => {
     if (isView(data)) {
       const type = natives.typedArray(data);
@@ -117,7 +117,7 @@
     if (as < BASE64) return text(bytes, as);
     return as === HEX ? apply(toHex, bytes, []) : apply(toBase64, bytes, [as === BASE64URL ? URL_SAFE : PADDED]);
   };
-  /* Without padding, too; undefined if it is not base64. */
+  /* Decodes base64, with or without padding; undefined if it is not valid. */
   natives.fromBase64 = (digits, as) => {
     try {
       return fromBase64(digits, as === BASE64URL ? URL_SAFE : PADDED);
@@ -150,7 +150,7 @@
         if (name === undefined || SCRIPTS[script][i] === name) define(script, SCRIPTS[script][i]);
   }
 
-  /* For a call without helpers; what a preload has put in their place stays. */
+  /* For a call without helpers. Globals that a preload has put in their place stay. */
   function withdraw() {
     if (!isGlobal) return;
     for (const script in SCRIPTS)

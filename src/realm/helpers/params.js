@@ -11,7 +11,7 @@
 
   const UTF8 = 0, PERCENT = 0x25;
 
-  /* A name or a value in a query: + is a blank, and %XX a byte of UTF-8. */
+  /* Decodes a name or a value: + is a blank, and %XX a byte of UTF-8. */
   function decodeForm(query) {
     const blanks = query.replaceAll('+', ' ');
     try {
@@ -21,7 +21,7 @@
     }
   }
 
-  /* Other signs of percent mean themselves, and bytes that are not UTF-8 U+FFFD. */
+  /* Other percent signs stay; bytes that are not UTF-8 become U+FFFD. */
   function decodeOdd(bytes) {
     let used = 0;
     for (let i = 0; i < bytes.length; i++, used++) {

@@ -7,7 +7,7 @@
   const Bytes = Uint8Array;
   const { tag, typedArray, withCode, bytes: bytesOfText, text: textOf } = natives;
 
-  /* The others' numbers are those of lazy_globals.js. */
+  /* As in lazy_globals.js, except UTF16BE. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, UTF16BE = 3, BASE64 = 4;
   const NAMES = ['utf-8', 'utf-16le', 'windows-1252', 'utf-16be'];
 
@@ -65,8 +65,8 @@
     }
   }
 
-  /* The 32 characters of windows-1252 (which the web calls Latin-1) that are not U+0080 to
-   * U+009F. */
+  /* The 32 characters that windows-1252, which the web calls Latin-1, has at 0x80 to
+   * 0x9F. */
   const WINDOWS = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
     '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
 
@@ -74,7 +74,7 @@
     return textOf(bytes, LATIN1).replace(/[\x80-\x9f]/g, (control) => WINDOWS[control.charCodeAt(0) - 0x80]);
   }
 
-  /* How many bytes at the end begin a character. */
+  /* The number of bytes at the end that begin a character without completing it. */
   function unfinishedUTF8(bytes) {
     for (let n = 1; n < 4 && n <= bytes.length; n++) {
       const lead = bytes[bytes.length - n];
@@ -96,7 +96,7 @@
     return swapped;
   }
 
-  /* Half a unit, or half a pair and half a unit, is one error. */
+  /* Half a unit at the end counts as one error, also after half a pair. */
   function decodeUTF16(bytes, fatal, stream) {
     const half = bytes.length % 2, units = textOf(bytes, UTF16LE);
     const isCut = /[\ud800-\udbff]$/.test(units), whole = isCut && (stream || half) ? units.slice(0, -1) : units;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * url - URL. The engine's own parser (helper_natives.c) reads and writes addresses. What it
- * returns has all parts in known places. A setter puts its text into the written address,
- * which is then read again.
+ * url - the class URL. The engine's own parser (helper_natives.c) normalises URLs: its output
+ * has all parts in known places. A setter puts its text into that output, which is then
+ * parsed again.
  */
 (function (natives, load) {
   'use strict';
@@ -23,8 +23,8 @@
     if (args.length === 0) throw new TypeErrorOf(`${name} needs 1 argument`);
   }
 
-  /* search and hash have their mark, also without text behind it. host is undefined, not
-   * empty, in an address that has none. */
+  /* search and hash begin with their mark, even if no text follows it. host is undefined, not
+   * empty, if the URL has no host. */
   function partsOf(href) {
     const parts = {
       __proto__: null, href, protocol: '', username: '', password: '', host: undefined, port: '',
@@ -45,7 +45,7 @@
     return parts;
   }
 
-  /* Returns what follows it. */
+  /* Returns the text after the authority. */
   function takeAuthority(parts, rest) {
     const end = indexOf(rest, '/'), all = end < 0 ? rest : slice(rest, 0, end);
     const at = indexOf(all, '@'), named = slice(all, at + 1);
@@ -60,7 +60,7 @@
     return end < 0 ? '' : slice(rest, end);
   }
 
-  /* The other way; undefined if that is not an address. */
+  /* Joins the parts to a URL and parses it; undefined if it is not valid. */
   function written(parts) {
     const { protocol, username, password, host, port, path, search, hash } = parts;
     const user = username + (password === '' ? '' : `:${password}`);
@@ -126,7 +126,7 @@
     }
     if (isOpaque(parts) || (colon >= 0 && (host === '' || !withPort))) return false;
     if (host === '' && !isFile && (SPECIAL[parts.protocol] || hasCredentials(parts) || parts.port !== '')) return false;
-    /* Here the parser would see something else. */
+    /* The parser would read these characters as something else. */
     if (exec(isFile ? /[ @:|]/ : /[ @]/, host) !== null) return false;
     parts.host = host;
     if (port !== undefined && +port < 65536) parts.port = port;

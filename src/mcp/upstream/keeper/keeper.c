@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper - starts a server so that none of its processes can escape, and waits.
+ * keeper - starts a server, whose processes cannot escape, and waits for its end.
  *
  * There are two keeper processes if a pid namespace is available: this one, and process
  * 1 of the namespace, which reaps orphans. Each watches the socket to our starter, and
@@ -71,7 +71,7 @@ static bool mount_proc(void)
            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }
 
-/* Process 1 finishes the namespaces before its parent reports them. */
+/* Process 1 finishes the namespaces, while its parent waits for the result. */
 static bool settle(bool in_user_ns, unsigned uid, unsigned gid, gbx_containment *ret)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* our parent may die meanwhile */
@@ -120,12 +120,11 @@ static int fork_into_namespaces(gbx_containment *ret_how)
 
 /* ---- the tree of processes -----------------------------------------------------
  *
- * The processes below this one, found by descent, if no
- * namespace holds them.
+ * Without a namespace, the processes below this one are found by descent.
  *
- * This process is their subreaper: an orphan becomes our child, so forking twice is no
- * escape. They may fork faster than they are found; the caller searches again until
- * none is left.
+ * This process is their subreaper: an orphan becomes our child, so a process does not
+ * escape by forking twice. They may fork faster than they are found; the caller
+ * searches again until none is left.
  */
 
 #define PROCESSES_MAX 16384
@@ -320,8 +319,8 @@ static void terminate(const keeper *k)
         (void)kill(k->child, SIGTERM);
 }
 
-/* The child's end is the server's end: its other processes serve nobody any more. The
- * child's pid may be reused from now on. */
+/* When the child ends, the server has ended, and its other processes have no client.
+ * The child's pid may be reused from now on. */
 static void reap(keeper *k)
 {
     int status;
@@ -402,7 +401,7 @@ static void keep_command(keeper *k, char **argv)
     watch(k);
 }
 
-/* Did our starter die before we had asked for a signal on its death? */
+/* True if our starter died before we asked for a signal on its death. */
 static bool is_abandoned(void)
 {
     struct pollfd fd = {.fd = GBX_KEEPER_FD};

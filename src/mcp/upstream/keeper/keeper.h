@@ -38,7 +38,7 @@ typedef struct gbx_keeper_report {
     int32_t value;
 } gbx_keeper_report;
 
-/* What holds the processes of a server together. */
+/* How the processes of a server are contained. */
 typedef enum gbx_containment {
     GBX_CONTAIN_UNKNOWN,
     GBX_CONTAIN_PID_NS,      /* a pid namespace with its own /proc */

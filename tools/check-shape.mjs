@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105133,
-  'lines in src/mcp': 37041,
+  'lines in src': 105581,
+  'lines in src/mcp': 37486,
   'lines in src/mcp/code': 8823,
   'lines in src/mcp/data': 3758,
-  'lines in tests and node/test': 74121,
-  'files in src': 369,
+  'lines in tests and node/test': 74272,
+  'files in src': 370,
   'headers in src': 71,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13999,
+  'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

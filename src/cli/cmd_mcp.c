@@ -309,6 +309,8 @@ static gbx_status start_servers(serving *s)
 
     servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
     servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
+    if (!s->args->http.is_behind_proxy) /* else the person is elsewhere */
+        gbx_gate_take_sign_ins(servers->gate);
     say_trouble(servers);
     gbx_security_log_use(&s->security_log, &s->options);
     if (s->options.on_audit != NULL)

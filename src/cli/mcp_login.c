@@ -134,6 +134,7 @@ static gbx_status sign_in(login *l, gbx_error *err)
                                                .trust = l->trust,
                                                .timeout_ms = PATIENCE_MS,
                                                .input = find_input(),
+                                               .stop = -1,
                                                .open = open_url,
                                                .user = l};
     gbx_status status = gbx_oauth_sign_in(&options, err);

@@ -6,6 +6,11 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { allow, env, folder, open, put } from './box.mjs';
 import { issue } from './issuer.mjs';
 import { until } from './processes.mjs';
@@ -298,3 +303,69 @@ test('tokens that others could have changed or read are not used', async (t) => 
   chmodSync(FILE, 0o600);
   assert.match(await call(await connect(as)), /^done/);
 });
+
+/* A host that can open addresses: a client of each era, and a person who is asked. */
+const about = { name: 'host', version: '1' };
+const capabilities = { elicitation: { form: {}, url: {} } };
+const hosts = {
+  '2025-11-25': async (transport, person) => {
+    const client = new ClientV1(about, { capabilities });
+    client.setRequestHandler(ElicitRequestSchema, person);
+    await client.connect(new StdioV1(transport));
+    return client;
+  },
+  '2026-07-28': async (transport, person) => {
+    const client = new ClientV2(about, { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    client.setRequestHandler('elicitation/create', person);
+    await client.connect(new StdioV2(transport));
+    return client;
+  },
+};
+
+/** Runs a script in that host, of which each question goes to the person. */
+async function inHost(t, era, as, person) {
+  const asked = [];
+  const transport = { command: process.env.GLOVEBOX, args: ['mcp', '--config', configOf(as)], env, stderr: 'ignore' };
+  const client = await hosts[era](transport, ({ params }) => {
+    asked.push(params);
+    return person(params);
+  });
+  t.after(() => client.close());
+  return { asked, run: async (code) => (await client.callTool({ name: 'execute', arguments: { code } })).content[0].text };
+}
+
+const agree = async ({ url }) => {
+  await fetch(url);
+  return { action: 'accept' };
+};
+
+for (const era of Object.keys(hosts)) {
+  test(`${era}: a host that opens addresses lets a person sign in while a script waits`, async (t) => {
+    const as = await issue(t);
+    const { asked, run } = await inHost(t, era, as, agree);
+    const text = await run('return await Promise.all([servers.up.write({}), servers.up.write({})])');
+    assert.match(text, /done.*done/);
+    assert.ok(!text.includes(kept(as).accessToken));
+    assert.deepEqual(asked.map(({ mode }) => mode), ['url']);
+    assert.ok(asked[0].url.startsWith(`${as.url}/as/authorize?`));
+    assert.match(asked[0].message, /server up at 127\.0\.0\.1/);
+    assert.equal(as.count('/as/token'), 1);
+  });
+
+  test(`${era}: a tool that wants a further scope asks for a sign-in that covers it`, async (t) => {
+    const as = await signedIn(t);
+    const { asked, run } = await inHost(t, era, as, agree);
+    assert.match(await run('return [await servers.up.write({}), await servers.up.admin({})]'), /done.*done/);
+    assert.equal(new URL(asked[0].url).searchParams.get('scope'), 'use admin');
+    assert.equal(asked.length, 1);
+  });
+
+  test(`${era}: a person who declines to sign in is asked once in a script`, async (t) => {
+    const as = await issue(t);
+    const { asked, run } = await inHost(t, era, as, () => ({ action: 'decline' }));
+    const text = await run('const no = (e) => e.message; return [await servers.up.write({}).catch(no), await servers.up.write({}).catch(no)]');
+    assert.match(text, /401.*mcp login up.*declined.*401.*mcp login up/);
+    assert.equal(asked.length, 1);
+    assert.equal(as.count('/as/token'), 0);
+  });
+}

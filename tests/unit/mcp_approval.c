@@ -17,6 +17,9 @@
  *     is WHAT VALUE           WHAT is a text of find_text() or a number of find_number()
  *     has WHAT PART           or "begins WHAT PART"
  *     logged COUNT PART       how often it is in the security log
+ *     server wants a sign-in  refuses calls until a person has signed in; "server wants sign-ins":
+ *                             always. "signs in": once the person is asked, they do; "signs in not":
+ *                             they cannot
  */
 #include "mcp_stage.h"
 #include "steps.h"
@@ -143,6 +146,8 @@ static void close_gate(void)
         free(played.calls[i]);
     }
     played.started = 0;
+    (void)close(played.signing[0]);
+    (void)close(played.signing[1]);
     gbx_mcp_loop_free(loop);
     gbx_mcp_config_free(config);
 }
@@ -173,9 +178,11 @@ static void on_open(char *ours)
     assert_non_null(loop);
     played =
         (gbx_upstreams){.base = gbx_mcp_loop_base(loop), .result = "{\"content\":[]}"};
+    assert_int_equal(pipe(played.signing), 0);
     assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
     gate = gbx_gate_new(loop, config, &played);
     gbx_gate_on_audit(gate, on_line, NULL);
+    gbx_gate_take_sign_ins(gate);
     lines[0] = '\0';
 }
 
@@ -314,6 +321,7 @@ static const char *const how[] = {
 static void on_person(char *rest)
 {
     s.person->can_ask = strcmp(rest, "absent") != 0;
+    s.person->can_ask_url = s.person->can_ask;
     s.person->is_deaf = false;
     s.person->how = GBX_MCP_ANSWER_ACCEPT;
     s.person->content = *rest == '{' ? kept(rest) : NULL;
@@ -343,6 +351,21 @@ static void on_server(char *rest)
     played.changes = strcmp(rest, "changes") == 0;
     played.hold = strcmp(rest, "holds") == 0;
     played.learns_nothing = strcmp(rest, "learns nothing") == 0;
+    played.wants_sign_in = strncmp(rest, "wants", 5) == 0;
+    played.wants_another = strcmp(rest, "wants sign-ins") == 0;
+}
+
+/* From the thread: the person is asked. */
+static void await_question(void)
+{
+    for (size_t before = s.person->asked; s.person->asked == before;)
+        (void)event_base_loop(played.base, EVLOOP_ONCE);
+}
+
+static void on_signs_in(char *rest)
+{
+    await_question();
+    assert_int_equal(write(played.signing[1], *rest == '\0' ? "y" : "n", 1), 1);
 }
 
 static void on_result(char *rest)
@@ -474,6 +497,7 @@ static const char *find_text(const char *name)
         {"message", o->message},
         {"result", o->result},
         {"progress", o->progress},
+        {"first_message", s.outcomes[1].message},
         {"first_progress", s.outcomes[1].progress},
         {"first_end", s.outcomes[1].end},
         {"question", s.person->message},
@@ -576,6 +600,7 @@ static const steps_verb verbs[] = {
     {"deaf", on_deaf, NULL},
     {"as", on_as, NULL},
     {"server", on_server, NULL},
+    {"signs in", on_signs_in, NULL},
     {"result", on_result, NULL},
     {"fault", on_fault, NULL},
     {"call", on_call, NULL},

@@ -5,6 +5,9 @@
 
 #include "base/cleanup.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 /* ---- the server ------------------------------------------------------------------- */
 
 gbx_upstreams played;
@@ -28,6 +31,11 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 
         assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
         reply.fault = GBX_UPSTREAM_CHANGED;
+    } else if (played.wants_sign_in &&
+               (played.signed_in == 0 || played.wants_another)) {
+        reply.fault = GBX_UPSTREAM_REFUSED;
+        reply.remedy = GBX_REMEDY_SIGN_IN;
+        reply.message = "it wants a token";
     } else if (played.fault != GBX_UPSTREAM_OK) {
         reply.fault = played.fault;
         reply.message = played.result;
@@ -112,6 +120,26 @@ bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *ser
     return false;
 }
 
+void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *server)
+{
+    assert_string_equal(server->name, "files");
+    upstreams->signed_in++;
+}
+
+/* On a thread of the gate. */
+gbx_status gbx_oauth_sign_in(const gbx_oauth_sign_in_options *o, gbx_error *reterr)
+{
+    struct pollfd fds[] = {{.fd = o->stop, .events = POLLIN},
+                           {.fd = played.signing[0], .events = POLLIN}};
+    char how = 'n';
+
+    o->open(o->user, "https://auth.example.com/authorize?a=b");
+    if (poll(fds, 2, -1) > 0 && fds[1].revents != 0 &&
+        read(played.signing[0], &how, 1) == 1 && how == 'y')
+        return GBX_OK;
+    return gbx_fail(reterr, GBX_E_OS, "the authorization server refuses");
+}
+
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
 {
     return fault == GBX_UPSTREAM_TIMEOUT ? "UPSTREAM_TIMEOUT" : "UPSTREAM_OTHER";
@@ -160,6 +188,25 @@ static void on_question(evutil_socket_t fd, short what, void *arg)
 bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
     return request->can_ask;
+}
+
+bool gbx_mcp_can_ask_url(const gbx_mcp_request *request)
+{
+    return request->can_ask_url;
+}
+
+void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
+                     const char *id,
+                     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                     void *user)
+{
+    assert_non_null(id);
+    gbx_mcp_ask(request, message, url, done, user);
+}
+
+void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
+{
+    (void)snprintf(request->told, sizeof request->told, "done %s", id);
 }
 
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,

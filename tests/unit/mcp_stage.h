@@ -5,6 +5,7 @@
 #define GBX_TESTS_MCP_STAGE_H
 
 #include "mcp/approval/gate.h"
+#include "mcp/upstream/oauth.h"
 
 #define CALLS_MAX 128
 
@@ -31,6 +32,12 @@ struct gbx_upstreams {
     /* read_file is said to do more by now, when a call of it comes. */
     bool changes;
     bool hold;
+    /* The call is refused until a person has signed in; the sign-in goes on when this can be
+     * read: "y" is a success. */
+    bool wants_sign_in;
+    bool wants_another; /* and again after that */
+    int signing[2];
+    size_t signed_in;
     size_t started;
     size_t learned;
     gbx_upstream_call *calls[CALLS_MAX];
@@ -41,6 +48,7 @@ extern gbx_upstreams played;
 /* The person behind a request. */
 struct gbx_mcp_request {
     bool can_ask;
+    bool can_ask_url;
     gbx_mcp_answer how;
     const char *content;
     size_t asked;

@@ -25,9 +25,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
     if (!gbx_gate_called_back(call))
         return;
     if (reply->fault != GBX_UPSTREAM_OK) {
-        call->retryable = gbx_upstream_is_retryable(reply);
-        gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s",
-                        reply->message);
+        gbx_gate_fail(call, reply);
         return;
     }
     go_on(call);
@@ -140,6 +138,8 @@ static void on_later(void *user)
     else if (call->state == GBX_TOOL_CALL_NEW &&
              !gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why))
         gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
+    else if (call->state == GBX_TOOL_CALL_UNSIGNED)
+        gbx_gate_ask_to_sign_in(call);
     else
         go_on(call);
 }
@@ -178,10 +178,22 @@ void gbx_gate_free(gbx_gate *gate)
         if (upstream != NULL)
             gbx_upstream_cancel(upstream);
     }
+    gbx_gate_sign_ins_end(gate, NULL);
     gbx_gate_redact_end_all(gate);
-    gbx_gate_call_log_end(gate);
+    gbx_gate_call_log_end(gate, NULL);
     gbx_grants_file_free(gate->standing);
     free(gate);
+}
+
+void gbx_gate_take_sign_ins(gbx_gate *gate)
+{
+    gate->takes_sign_ins = true;
+}
+
+void gbx_gate_end_run(gbx_gate *gate, const char *run)
+{
+    gbx_gate_sign_ins_end(gate, run);
+    gbx_gate_call_log_end(gate, run);
 }
 
 void gbx_gate_on_audit(gbx_gate *gate,

@@ -19,6 +19,7 @@
 
 typedef struct gbx_gate gbx_gate;
 typedef struct gbx_gate_sift gbx_gate_sift;
+typedef struct gbx_gate_sign_in gbx_gate_sign_in;
 typedef struct gbx_tool_call gbx_tool_call;
 
 /* Whether a call may have had an effect. */
@@ -48,7 +49,9 @@ typedef enum gbx_tool_call_state {
     GBX_TOOL_CALL_WAITING, /* another question of the same request is open */
     GBX_TOOL_CALL_ASKING,
     GBX_TOOL_CALL_SENT,
-    GBX_TOOL_CALL_UNDECIDED, /* its tool has changed: the loop decides it again */
+    GBX_TOOL_CALL_UNDECIDED, /* its tool has changed, or a person has signed in: the loop
+                              * decides it again */
+    GBX_TOOL_CALL_UNSIGNED,  /* refused: the loop asks a person to sign in */
     GBX_TOOL_CALL_DONE,
 } gbx_tool_call_state;
 
@@ -86,7 +89,11 @@ struct gbx_tool_call {
     gbx_buf filled;      /* the same with values of secrets, until it is answered */
     char *meta;          /* the trace of the request; or NULL */
     gbx_upstream_call *upstream;
-    gbx_gate_sift *sift; /* redacts its answer; or NULL */
+    gbx_gate_sift *sift;       /* redacts its answer; or NULL */
+    gbx_gate_sign_in *sign_in; /* that it waits for; or NULL */
+    bool has_signed_in;        /* and is not asked again */
+    const char *refusal_code;  /* without a sign-in */
+    char *refusal;
     gbx_gate_verdict verdict;
     bool decided;       /* the verdict is final */
     unsigned changes;   /* how often the server's statement about the tool has
@@ -111,6 +118,10 @@ void gbx_gate_free(gbx_gate *gate);
 void gbx_gate_on_audit(gbx_gate *gate,
                        void (*on_line)(void *user, const char *line, size_t len),
                        void *user);
+
+/* Let people sign in to servers where the client can open addresses, which must be on this
+ * machine. */
+void gbx_gate_take_sign_ins(gbx_gate *gate);
 
 void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call);
 /* Calls done later, with the code "ABORTED", unless it was called already. */

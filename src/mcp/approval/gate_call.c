@@ -32,6 +32,7 @@ void gbx_tool_call_release(gbx_tool_call *call)
     gbx_buf_cleanup(&call->filled);
     free(call->meta);
     free(call->rule);
+    free(call->refusal);
     call->drop(call);
 }
 
@@ -82,6 +83,22 @@ void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, 
         gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX))
         reply.message = gbx_rpc_string(&shown);
     gbx_gate_finish(call, &reply);
+}
+
+void gbx_gate_fail(gbx_tool_call *call, const gbx_upstream_reply *reply)
+{
+    const char *code = gbx_upstream_fault_name(reply->fault);
+
+    call->retryable = gbx_upstream_is_retryable(reply);
+    if (reply->remedy != GBX_REMEDY_SIGN_IN || call->has_signed_in) {
+        gbx_gate_refuse(call, code, "%s", reply->message);
+        return;
+    }
+    call->refusal_code = code;
+    free(call->refusal);
+    call->refusal = gbx_need(strdup(reply->message));
+    call->state = GBX_TOOL_CALL_UNSIGNED;
+    gbx_mcp_timer_fire(&call->later);
 }
 
 bool gbx_gate_rename(gbx_tool_call *call)
@@ -201,8 +218,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         decide_again(call);
         return;
     }
-    call->retryable = gbx_upstream_is_retryable(reply);
-    gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s", reply->message);
+    gbx_gate_fail(call, reply);
 }
 
 static void on_progress(void *user, const char *message, size_t len)

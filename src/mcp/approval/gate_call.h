@@ -61,6 +61,9 @@ struct gbx_gate {
     LIST_HEAD(, gbx_gate_sift) sifts;           /* texts being redacted by threads */
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
+    LIST_HEAD(, gbx_gate_sign_in) sign_ins;
+    unsigned sign_in_count;
+    bool takes_sign_ins;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */
     void (*on_line)(void *user, const char *line, size_t len);
@@ -77,6 +80,8 @@ struct gbx_gate {
 void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void gbx_gate_finish(gbx_tool_call *call, const gbx_gate_reply *reply);
+/* End the call with the server's failure or refusal, or let a person sign in first. */
+void gbx_gate_fail(gbx_tool_call *call, const gbx_upstream_reply *reply);
 /* Each callback calls this first; it drops a reference. True: the call continues. */
 bool gbx_gate_called_back(gbx_tool_call *call);
 /* Use the tool's other name from now on; rules judge both names. False: it has no
@@ -95,6 +100,13 @@ void gbx_gate_pass(gbx_tool_call *call);
 
 /* Ask a person, unless an earlier answer covers the call. */
 void gbx_gate_question(gbx_tool_call *call);
+
+/* ---- sign_in.c -------------------------------------------------------------- */
+
+/* Let a person sign in, and go on with the call; else refuse it. */
+void gbx_gate_ask_to_sign_in(gbx_tool_call *call);
+/* The run ends: forget what was declined in it. NULL: end all of them, and wait. */
+void gbx_gate_sign_ins_end(gbx_gate *gate, const char *run);
 
 /* ---- grants.c ---------------------------------------------------------------- */
 
@@ -140,7 +152,7 @@ void gbx_gate_redact_end_all(gbx_gate *gate);
 /* ---- tool_call_log.c --------------------------------------------------------- */
 
 void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply);
-/* Calls gbx_gate_end_run() for every run. */
-void gbx_gate_call_log_end(gbx_gate *gate);
+/* The run makes no further calls: write the rest of its log. NULL: of every run. */
+void gbx_gate_call_log_end(gbx_gate *gate, const char *run);
 
 #endif

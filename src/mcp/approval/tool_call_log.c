@@ -125,18 +125,13 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     gate->on_line(gate->on_line_user, text, len);
 }
 
-void gbx_gate_call_log_end(gbx_gate *gate)
-{
-    while (gate->trails != NULL)
-        end_trail(gate, &gate->trails);
-}
-
-void gbx_gate_end_run(gbx_gate *gate, const char *run)
+void gbx_gate_call_log_end(gbx_gate *gate, const char *run)
 {
     gbx_gate_call_log **at = &gate->trails;
 
-    while (*at != NULL && strcmp((*at)->run, run) != 0)
-        at = &(*at)->next;
-    if (*at != NULL)
-        end_trail(gate, at);
+    while (*at != NULL)
+        if (run == NULL || strcmp((*at)->run, run) == 0)
+            end_trail(gate, at);
+        else
+            at = &(*at)->next;
 }

@@ -231,6 +231,12 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request)
            request->method->is_stateful;
 }
 
+bool gbx_mcp_can_ask_url(const gbx_mcp_request *request)
+{
+    return !request->is_cancelled && request->era.can_ask_url &&
+           request->method->is_stateful;
+}
+
 /* ---- results and errors ------------------------------------------------------ */
 
 static void begin_id(gbx_buf *to, const gbx_mcp_request *request)

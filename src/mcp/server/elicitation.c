@@ -19,41 +19,69 @@
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
 
-/* The members of a question's params, without braces. */
-static char *print_params(const gbx_mcp_request *request, const char *message,
-                          const char *schema)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
-
-    if (request->era.is_modern)
-        gbx_json_put_text(&to, "mode", "form");
-    gbx_json_put_text(&to, "message", message);
-    gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
-    return gbx_buf_take_string(&to, NULL);
-}
-
 /* ---- asking ------------------------------------------------------------------ */
+
+/* params: its members, without braces; moved in. NULL: nobody can be asked. */
+static void ask_by(gbx_mcp_request *request, char *params,
+                   void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                   void *user)
+{
+    gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
+
+    *ask = (gbx_mcp_ask_entry){.request = request,
+                               .number = ++request->asked,
+                               .params = params,
+                               .done = done,
+                               .user = user};
+    TAILQ_INSERT_TAIL(&request->server->asks, ask, entry);
+    request->ask_count++;
+    if (request->is_cancelled)
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_ENDED);
+    else if (ask->params == NULL)
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
+    gbx_mcp_settle_soon(request->server);
+}
 
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {
     bool can = gbx_mcp_can_ask(request) && request->ask_count < GBX_MCP_ASKS_MAX;
-    gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
-    *ask = (gbx_mcp_ask_entry){.request = request,
-                               .number = ++request->asked,
-                               .done = done,
-                               .user = user};
-    TAILQ_INSERT_TAIL(&request->server->asks, ask, entry);
-    request->ask_count++;
-    if (can)
-        ask->params = print_params(request, message, schema);
-    if (request->is_cancelled)
-        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_ENDED);
-    else if (ask->params == NULL)
-        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
-    gbx_mcp_settle_soon(request->server);
+    if (request->era.is_modern)
+        gbx_json_put_text(&to, "mode", "form");
+    gbx_json_put_text(&to, "message", message);
+    gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
+    ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
+}
+
+void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
+                     const char *id,
+                     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                     void *user)
+{
+    bool can = gbx_mcp_can_ask_url(request) && request->ask_count < GBX_MCP_ASKS_MAX;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
+
+    gbx_json_put_text(&to, "mode", "url");
+    gbx_json_put_text(&to, "message", message);
+    gbx_json_put_text(&to, "url", url);
+    gbx_json_put_text(&to, "elicitationId", id);
+    ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
+}
+
+/* 2026-07-28 has no such message. */
+void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
+{
+    gbx_buf to = {.ceiling = GBX_KIB(1)};
+
+    if (request->era.is_modern || request->is_cancelled)
+        return;
+    gbx_rpc_begin_notification(&to, "notifications/elicitation/complete");
+    gbx_json_put_text(&to, "elicitationId", id);
+    gbx_rpc_end(&to);
+    gbx_mcp_send(request->server, &to);
 }
 
 /* True if it was sent and is not answered yet. */
@@ -323,7 +351,8 @@ bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
         return true;
     }
     take_answers(request, responses);
-    if (!request->era.can_ask) /* capabilities are declared anew with each request */
+    /* Capabilities are declared anew with each request. */
+    if (!request->era.can_ask && !request->era.can_ask_url)
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(server);
     return true;

@@ -44,15 +44,19 @@ static bool is_supported(const char *version)
     return false;
 }
 
-static bool can_ask(gbx_view capabilities)
+static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
 {
     gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
+    gbx_view url = gbx_view_member(elicitation, "url");
+    gbx_mcp_era era = {.log_level = log_level};
 
     if (gbx_view_kind(elicitation) != '{')
-        return false;
+        return era;
     /* An empty object, from before there were two modes, means a form. */
-    return gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
-           gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
+    era.can_ask = gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
+                  gbx_view_kind(url) == 0;
+    era.can_ask_url = gbx_view_kind(url) == '{';
+    return era;
 }
 
 const char *gbx_mcp_level_name(int level)
@@ -93,9 +97,8 @@ static const char *find_fault(const gbx_mcp_server *server, const char *method,
         return bad_version;
     if (gbx_view_kind(capabilities) != '{')
         return bad_meta;
-    *ret = (gbx_mcp_era){.is_modern = true,
-                         .can_ask = can_ask(capabilities),
-                         .log_level = level_of(level)};
+    *ret = era_of(capabilities, level_of(level));
+    ret->is_modern = true;
     return level.at == NULL || ret->log_level >= 0 ? NULL
                                                    : META
                "logLevel is not a level of logs";
@@ -140,7 +143,7 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
         !is_supported(version))
         memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
     memcpy(server->version, version, sizeof version);
-    server->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
+    server->era = era_of(capabilities, -1);
     request->era = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_json_put_text(&to, "protocolVersion", version);

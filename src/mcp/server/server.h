@@ -184,8 +184,10 @@ typedef enum gbx_mcp_answer {
     GBX_MCP_ANSWER_ENDED,  /* no answer: the request has ended or was cancelled */
 } gbx_mcp_answer;
 
-/* True if the client of this request can show a form, and the method allows it. */
+/* True if the client of this request can show a form, or can open an address, and the method
+ * allows it. */
 bool gbx_mcp_can_ask(const gbx_mcp_request *request);
+bool gbx_mcp_can_ask_url(const gbx_mcp_request *request);
 
 /*
  * Ask with a form. Legacy: sends a request to the client. Modern: answers the client's
@@ -201,6 +203,15 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request);
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
+
+/* Ask a person to open url. ACCEPT: they have agreed to; what they do there is not known here.
+ * id: of this question alone. Everything else is as above. */
+void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
+                     const char *id,
+                     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                     void *user);
+/* What the person was to do there is done. */
+void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id);
 
 /* ---- stdio.c ------------------------------------------------------------- */
 

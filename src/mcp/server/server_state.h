@@ -113,8 +113,9 @@ void gbx_mcp_beat(gbx_mcp_server *server);
 /* What a request declares: version, capabilities, level of logs. */
 typedef struct gbx_mcp_era {
     bool is_modern;
-    bool can_ask;  /* by a form */
-    int log_level; /* for gbx_mcp_level_name(); -1: none */
+    bool can_ask;     /* by a form */
+    bool can_ask_url; /* by an address that the person opens */
+    int log_level;    /* for gbx_mcp_level_name(); -1: none */
 } gbx_mcp_era;
 
 /* A question to a person. */
@@ -123,7 +124,7 @@ typedef struct gbx_mcp_ask_entry {
     gbx_mcp_request *request; /* NULL: it has ended */
     uint32_t number;          /* among the request's questions; "ask-NUMBER" */
     int64_t rpc_id;           /* legacy: of our request to the client */
-    char *params;             /* members as sent: message and schema */
+    char *params;             /* members as sent: message, and a schema or an address */
     bool is_sent;             /* legacy: to the client; modern: in an input_required */
     bool is_answered;         /* but done has not been called yet */
     gbx_mcp_answer answer;

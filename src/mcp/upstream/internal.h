@@ -124,6 +124,7 @@ typedef enum gbx_unanswered {
     GBX_UNANSWERED_SPOKEN,  /* answers, but does not accept this request */
     GBX_UNANSWERED_LATER,   /* may accept it a little later */
     GBX_UNANSWERED_LASTING, /* will not accept it until a person has fixed something */
+    GBX_UNANSWERED_SIGN_IN, /* will not accept it until a person has signed in */
     /* The same, and nothing more must be sent: it has forgotten the session or cannot
      * be reached. Other requests may still be answered. */
     GBX_UNANSWERED_FORGOTTEN,
@@ -659,10 +660,11 @@ bool gbx_oauth_renew(gbx_oauth *oauth);
 bool gbx_oauth_hold(gbx_oauth *oauth, gbx_http_exchange *refused);
 /* The answer to that request is not awaited any more. */
 void gbx_oauth_forget(gbx_oauth *oauth, int64_t id);
-/* A text for people, to be freed: why the server refuses, and what to do. A scope that
- * the token does not cover is stored for the next sign-in. */
+/* A text for people, to be freed: why the server refuses, and what to do. *ret_sign_in: a
+ * sign-in would help. A scope that the token does not cover is stored for the next one. */
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
-                        const gbx_http_exchange *e, const gbx_link_secrets *secrets);
+                        const gbx_http_exchange *e, const gbx_link_secrets *secrets,
+                        bool *ret_sign_in);
 void gbx_oauth_add_header(const gbx_oauth *oauth, gbx_http_headers *headers);
 /* A pointer to the policy with its tokens, which changes; NULL: it has no tokens. */
 gbx_policy *const *gbx_oauth_hidden(const gbx_oauth *oauth);

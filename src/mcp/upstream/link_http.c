@@ -397,15 +397,18 @@ static void take_refusal(void *user, gbx_http_exchange *exchange)
 {
     http *h = user;
     GBX_CLEANUP(gbx_free) char *why = NULL;
+    bool needs_sign_in;
 
     if (is_forgotten(h, exchange)) {
         take_forgotten(h, exchange);
     } else if (gbx_http_is_error(exchange)) {
         take_body(h, exchange);
     } else {
-        why = gbx_oauth_refusal(h->oauth, h->config, exchange, &h->secrets);
+        why = gbx_oauth_refusal(h->oauth, h->config, exchange, &h->secrets,
+                                &needs_sign_in);
         unanswered(h, exchange, GBX_UPSTREAM_REFUSED, why,
-                   gbx_http_meaning(exchange->status));
+                   needs_sign_in ? GBX_UNANSWERED_SIGN_IN
+                                 : gbx_http_meaning(exchange->status));
     }
 }
 

@@ -60,7 +60,8 @@ typedef struct gbx_oauth_sign_in_options {
     gbx_trust trust;
     uint32_t timeout_ms; /* for the person */
     int input; /* where the person may paste the address of the last page, or -1 */
-    /* Let a person open this URL. */
+    int stop;  /* once it is readable, the person is not waited for; or -1 */
+    /* Let a person open this URL, which is printable ASCII. */
     void (*open)(void *user, const char *url);
     void *user;
 } gbx_oauth_sign_in_options;

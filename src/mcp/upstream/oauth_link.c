@@ -344,7 +344,8 @@ static void keep_wanted(const gbx_oauth *o, const char *scope)
 }
 
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
-                        const gbx_http_exchange *e, const gbx_link_secrets *secrets)
+                        const gbx_http_exchange *e, const gbx_link_secrets *secrets,
+                        bool *ret_sign_in)
 {
     const char *challenge = gbx_http_exchange_challenge(e);
     bool wants_token = *challenge != '\0';
@@ -352,12 +353,14 @@ char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *s
     char *why = gbx_http_status_text(e, secrets);
     char *with_advice = NULL;
 
+    *ret_sign_in = false;
     if (!wants_token || has_own_field(server))
         return why;
     if (e->status == 403 && scope != NULL && oauth != NULL)
         keep_wanted(oauth, scope);
     else if (e->status != 401)
         return why;
+    *ret_sign_in = true;
     if (asprintf(&with_advice, "%s; a person can sign in%s: glovebox mcp login %s", why,
                  oauth != NULL ? " again" : "", server->name) < 0)
         (void)gbx_need(NULL);

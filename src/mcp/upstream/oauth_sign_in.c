@@ -43,6 +43,7 @@ typedef struct sign_in {
     gbx_http_server *browser;
     gbx_mcp_timer patience;
     struct event *pasted;
+    struct event *stopped;
     char *query; /* of the address to which the browser returned, or NULL */
     /* One request and its response. */
     gbx_http_exchange *exchange;
@@ -431,6 +432,13 @@ static void on_patience(void *user)
     s->is_over = true;
 }
 
+static void on_stopped(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    on_patience(arg);
+}
+
 static gbx_status open_port(sign_in *s, gbx_error *err)
 {
     const gbx_http_options here = {.address = "0"};
@@ -531,8 +539,11 @@ static gbx_status ask_person(sign_in *s, char **ret, gbx_error *err)
     s->options->open(s->options->user, url);
     if (s->options->input >= 0)
         (void)event_add(s->pasted, NULL);
+    if (s->options->stop >= 0)
+        (void)event_add(s->stopped, NULL);
     await_end(s);
     (void)event_del(s->pasted);
+    (void)event_del(s->stopped);
     gbx_mcp_timer_clear(&s->patience);
     return s->query != NULL
                ? read_answer(s, ret, err)
@@ -606,12 +617,15 @@ gbx_status gbx_oauth_sign_in(const gbx_oauth_sign_in_options *options,
     gbx_mcp_timer_init(&s.patience, s.loop, on_patience, &s);
     s.pasted = gbx_need(event_new(gbx_mcp_loop_base(s.loop), options->input,
                                   EV_READ | EV_PERSIST, on_pasted, &s));
+    s.stopped = gbx_need(
+        event_new(gbx_mcp_loop_base(s.loop), options->stop, EV_READ, on_stopped, &s));
     status = run(&s, reterr);
     gbx_http_server_free(s.browser);
     gbx_http_listeners_close(&s.listeners);
     gbx_http_client_free(s.web);
     gbx_mcp_timer_cleanup(&s.patience);
     event_free(s.pasted);
+    event_free(s.stopped);
     gbx_mcp_loop_free(s.loop);
     gbx_oauth_metadata_cleanup(&s.metadata);
     json_decref(s.kept);

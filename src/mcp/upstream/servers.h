@@ -35,7 +35,7 @@ struct gbx_upstream_call {
     bool was_sent; /* and may have had an effect */
     gbx_mcp_timer timer;
     gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
-    bool is_lasting;
+    gbx_remedy remedy;
     char *message;
 };
 
@@ -120,7 +120,7 @@ struct gbx_session {
     gbx_session_facts facts;
     bool is_process;
     bool is_modern;
-    bool is_lasting; /* it was lost, and a new one would be lost, too */
+    gbx_remedy remedy; /* without it a new session would be lost, too */
 
     int64_t last_id;
     int64_t asked[GBX_ASK_CALL]; /* ids of our own open requests, or 0 */
@@ -267,7 +267,7 @@ struct gbx_server {
     gbx_mcp_timer retry;
     gbx_mcp_timer idle;
     char fault[1024];        /* of the last failure, or "" */
-    bool is_lasting;         /* of that failure: trying again is useless */
+    gbx_remedy remedy;       /* of that failure */
     gbx_session_facts facts; /* of the last session that was ready */
     gbx_tools *tools;        /* of the last session that has listed them, or NULL */
     int64_t tools_until_ns;  /* when they expire; 0: when the server says so */

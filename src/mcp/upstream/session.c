@@ -308,6 +308,16 @@ static bool on_awaits(void *user, int64_t id)
     return gbx_session_awaits(user, id);
 }
 
+static gbx_remedy remedy_of(gbx_unanswered how)
+{
+    if (how == GBX_UNANSWERED_SIGN_IN)
+        return GBX_REMEDY_SIGN_IN;
+    return how == GBX_UNANSWERED_ODD || how == GBX_UNANSWERED_LASTING ||
+                   how == GBX_UNANSWERED_AWAY
+               ? GBX_REMEDY_REPAIR
+               : GBX_REMEDY_NONE;
+}
+
 static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                           const char *why, gbx_unanswered how)
 {
@@ -316,14 +326,15 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                                 .message = why,
                                 .is_passing = how == GBX_UNANSWERED_PASSING ||
                                               how == GBX_UNANSWERED_LATER,
-                                .was_not_begun = how >= GBX_UNANSWERED_SPOKEN};
+                                .was_not_begun = how >= GBX_UNANSWERED_SPOKEN,
+                                .remedy = remedy_of(how)};
     gbx_upstream_call *call;
     gbx_ask ask = gbx_session_take(s, about, &call);
 
     if (ask == GBX_ASK_CALL)
         gbx_call_answer(call, reply);
     if (how >= GBX_UNANSWERED_FORGOTTEN) {
-        s->is_lasting = how == GBX_UNANSWERED_AWAY;
+        s->remedy = reply.remedy;
         gbx_session_end(s, why);
     } else if (ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN) {
         gbx_session_on_no_discover(s);
@@ -334,7 +345,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     } else if (ask < GBX_ASK_CALL &&
                (ask != GBX_ASK_INITIALIZE ||
                 !gbx_session_ask_other_version(s, why, strlen(why)))) {
-        s->is_lasting = how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
+        s->remedy = reply.remedy;
         gbx_session_end(s, why); /* the server may continue from the message it
                                   * refused */
     }
@@ -388,7 +399,7 @@ static void on_lost(void *user, const char *why, bool is_lasting)
     char words[GBX_SESSION_WHY_MAX];
 
     s->link = NULL;
-    s->is_lasting = is_lasting;
+    s->remedy = is_lasting ? GBX_REMEDY_REPAIR : GBX_REMEDY_NONE;
     (void)snprintf(words, sizeof words, "%s", why);
     add_stray(s, words, sizeof words);
     gbx_session_lose(s, words);

@@ -627,7 +627,7 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
         (fault == GBX_UPSTREAM_REFUSED && reply->is_passing))
         return reply->was_not_begun || reply->is_repeatable;
     /* Nothing was sent. */
-    if (reply->is_lasting)
+    if (reply->remedy != GBX_REMEDY_NONE)
         return false;
     return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
            fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;

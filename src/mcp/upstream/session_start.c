@@ -94,13 +94,13 @@ static void fail_version(gbx_session *s, gbx_view supported)
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
                    supported.len < 128 ? (int)supported.len : 0, supported.at);
-    s->is_lasting = true; /* unless it answers the other request */
+    s->remedy = GBX_REMEDY_REPAIR; /* unless it answers the other request */
     gbx_session_on_no_initialize(s, why);
 }
 
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
-    s->is_lasting = false;
+    s->remedy = GBX_REMEDY_NONE;
     s->is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
     if (s->link->ops->agree != NULL)

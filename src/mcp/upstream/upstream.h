@@ -54,6 +54,13 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault);
 void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
                      size_t size);
 
+/* What has to happen before a call or a start that has failed can succeed. */
+typedef enum gbx_remedy {
+    GBX_REMEDY_NONE,    /* nothing that is known: it may succeed later */
+    GBX_REMEDY_REPAIR,  /* a person must fix something, such as a missing command */
+    GBX_REMEDY_SIGN_IN, /* a person must sign in to the server */
+} gbx_remedy;
+
 /* Borrowed until the callback returns. */
 typedef struct gbx_upstream_reply {
     gbx_upstream_fault fault;
@@ -63,8 +70,7 @@ typedef struct gbx_upstream_reply {
     bool was_not_begun;  /* the server is known to have done nothing for it */
     bool is_passing;     /* with REFUSED: the server may accept it a little later */
     bool is_repeatable;  /* the server says that a second call does no harm */
-    bool is_lasting;     /* a person must fix something first, such as a
-                          * missing command */
+    gbx_remedy remedy;
 } gbx_upstream_reply;
 
 /* True if the same call may succeed a little later, and is safe to repeat. */
@@ -165,6 +171,10 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
  * tools. */
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
+
+/* A person has signed in: sessions with the token of before, or with none, end, and the next
+ * call starts another one at once. */
+void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *server);
 
 /* Restart a failed server as soon as it may be, although no call waits for it. Cheap,
  * even when called often. */

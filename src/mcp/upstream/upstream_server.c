@@ -117,12 +117,12 @@ static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const cha
                                               : "cannot be started",
                    why);
     while ((call = TAILQ_FIRST(&server->waiting)) != NULL) {
-        call->is_lasting = server->is_lasting;
+        call->remedy = server->remedy;
         gbx_call_end_later(call, fault, message);
     }
 }
 
-static void note_failure(gbx_server *server, const char *why, bool is_lasting)
+static void note_failure(gbx_server *server, const char *why, gbx_remedy remedy)
 {
     uint64_t pause_ms = 0;
 
@@ -133,7 +133,7 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
         pause_ms = gbx_timeout_ms(GBX_TIMEOUT_RETRY) << (server->failures - 2);
     server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
     (void)snprintf(server->fault, sizeof server->fault, "%s", why);
-    server->is_lasting = is_lasting;
+    server->remedy = remedy;
 }
 
 static void on_listed(gbx_server *server, gbx_session *session)
@@ -151,7 +151,7 @@ static void on_ready(gbx_server *server, gbx_session *session)
 /* Another one can start at once, while calls of this one end. */
 static void on_ending(gbx_server *server, gbx_session *session, const char *why)
 {
-    note_failure(server, why, session->is_lasting);
+    note_failure(server, why, session->remedy);
     gbx_server_log(server, why);
     gbx_upstreams_wake(server->all);
 }
@@ -244,7 +244,7 @@ static void start_server(gbx_server *server)
         server->sessions[server->session_count++] = session;
         return;
     }
-    note_failure(server, error.message, false);
+    note_failure(server, error.message, GBX_REMEDY_NONE);
     if (count_live(server) == 0)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }
@@ -428,7 +428,7 @@ static void tell(gbx_upstream_call *call)
 {
     gbx_upstream_reply reply = {.fault = call->fault,
                                 .was_not_begun = !call->was_sent,
-                                .is_lasting = call->is_lasting,
+                                .remedy = call->remedy,
                                 .message = call->message};
 
     if (call->request.tool == NULL && call->fault == GBX_UPSTREAM_OK)
@@ -617,6 +617,16 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
     (void)gbx_upstream_start(upstreams, &(gbx_upstream_request){.server = server,
                                                                 .done = done,
                                                                 .user = user});
+}
+
+void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *id)
+{
+    gbx_server *server = server_of(upstreams, id);
+
+    for (size_t i = 0; i < server->session_count; i++)
+        gbx_session_end(server->sessions[i], "a person has signed in");
+    server->failures = 0;
+    server->retry_ns = 0;
 }
 
 void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server)

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sign_in - a server that wants a token: a person signs in while the call waits.
+ *
+ * The client shows the address to the person (elicitation in URL mode). The sign-in itself is that
+ * of `glovebox mcp login`, on a thread with a loop of its own. One sign-in serves all calls
+ * that wait for the same server. What a person has declined is not asked again in that run.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "base/utf8.h"
+#include "mcp/approval/gate_call.h"
+#include "mcp/upstream/oauth.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 300000
+
+struct gbx_gate_sign_in {
+    LIST_ENTRY(gbx_gate_sign_in) in_gate;
+    unsigned holders; /* the gate, and an open question */
+    gbx_gate *gate;
+    gbx_upstream_id *server;
+    char run[GBX_TOOL_CALL_RUN_SIZE]; /* of the call that began it */
+    char id[40];                      /* of the question */
+    pthread_t thread;
+    int stop_fd;
+    int news_fd; /* has_url or has_ended has become true */
+    struct event *news;
+    bool is_asked;
+    bool is_declined;
+    bool is_over; /* the thread is joined */
+    /* Of the thread. */
+    char *url;
+    atomic_bool has_url;
+    gbx_status status;
+    gbx_error err;
+    atomic_bool has_ended;
+};
+
+static void release(gbx_gate_sign_in *s)
+{
+    if (--s->holders > 0)
+        return;
+    free(s->url);
+    free(s);
+}
+
+static void notify(int fd)
+{
+    const uint64_t one = 1;
+
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+static void stop(const gbx_gate_sign_in *s)
+{
+    if (!s->is_over)
+        notify(s->stop_fd);
+}
+
+/* Drop it from the gate once its thread has ended. */
+static void drop(gbx_gate_sign_in *s)
+{
+    LIST_REMOVE(s, in_gate);
+    release(s);
+}
+
+static void join(gbx_gate_sign_in *s)
+{
+    (void)pthread_join(s->thread, NULL);
+    s->is_over = true;
+    event_free(s->news);
+    gbx_fd_close(&s->stop_fd);
+    gbx_fd_close(&s->news_fd);
+}
+
+static gbx_tool_call *first_call(const gbx_gate_sign_in *s)
+{
+    gbx_tool_call *call;
+
+    TAILQ_FOREACH(call, &s->gate->calls, in_gate)
+    if (call->sign_in == s && !call->cancelled)
+        return call;
+    return NULL;
+}
+
+/* ---- the thread ------------------------------------------------------------------- */
+
+static void on_url(void *user, const char *url)
+{
+    gbx_gate_sign_in *s = user;
+
+    s->url = gbx_need(strdup(url));
+    atomic_store(&s->has_url, true);
+    notify(s->news_fd);
+}
+
+static void *run(void *user)
+{
+    gbx_gate_sign_in *s = user;
+    const gbx_oauth_sign_in_options options = {.server = s->server,
+                                               .trust = s->gate->config->trust,
+                                               .timeout_ms = PATIENCE_MS,
+                                               .input = -1,
+                                               .stop = s->stop_fd,
+                                               .open = on_url,
+                                               .user = s};
+
+    s->status = gbx_oauth_sign_in(&options, &s->err);
+    atomic_store(&s->has_ended, true);
+    notify(s->news_fd);
+    return NULL;
+}
+
+/* ---- the question ------------------------------------------------------------------- */
+
+static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
+{
+    gbx_gate_sign_in *s = user;
+
+    (void)content;
+    s->is_declined =
+        answer == GBX_MCP_ANSWER_DECLINE || answer == GBX_MCP_ANSWER_CANCEL;
+    if (answer != GBX_MCP_ANSWER_ACCEPT)
+        stop(s);
+    release(s);
+}
+
+static void put_message(gbx_buf *to, const gbx_gate_sign_in *s)
+{
+    const char *host = strstr(s->url, "://") + 3;
+
+    (void)gbx_buf_puts(to, "Sign in to the server ");
+    (void)gbx_utf8_append_escaped(to, s->server->name, strlen(s->server->name),
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    (void)gbx_buf_printf(to,
+                         " at %.*s? Its tools are then called with your account, by "
+                         "your rules. Open the page on the machine that runs Glovebox.",
+                         (int)strcspn(host, "/?#"), host);
+    (void)gbx_buf_append(to, "", 1);
+}
+
+/* The address is known. */
+static void ask(gbx_gate_sign_in *s)
+{
+    const gbx_tool_call *call = first_call(s);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
+
+    s->is_asked = true;
+    if (call == NULL) {
+        stop(s);
+        return;
+    }
+    put_message(&message, s);
+    s->holders++;
+    gbx_mcp_ask_url(call->request, (const char *)message.data, s->url, s->id, on_answer,
+                    s);
+}
+
+/* ---- the end -------------------------------------------------------------------------- */
+
+static void go_on(gbx_tool_call *call)
+{
+    call->sign_in = NULL;
+    call->has_signed_in = true;
+    if (call->decided) {
+        gbx_gate_pass(call);
+        return;
+    }
+    call->state = GBX_TOOL_CALL_UNDECIDED;
+    gbx_mcp_timer_fire(&call->later);
+}
+
+static void end(gbx_gate_sign_in *s)
+{
+    gbx_tool_call *call = first_call(s);
+
+    join(s);
+    if (s->status == GBX_OK) {
+        gbx_upstream_signed_in(s->gate->upstreams, s->server);
+        if (call != NULL)
+            gbx_mcp_url_is_done(call->request, s->id);
+    }
+    for (; call != NULL; call = first_call(s)) {
+        if (s->status == GBX_OK) {
+            go_on(call);
+            continue;
+        }
+        call->sign_in = NULL;
+        gbx_gate_refuse(call, call->refusal_code, "%s; %s", call->refusal,
+                        s->is_declined ? "a person has declined to do so"
+                                       : s->err.message);
+    }
+    if (!s->is_declined || s->run[0] == '\0')
+        drop(s);
+}
+
+static void on_news(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_gate_sign_in *s = arg;
+    uint64_t count;
+
+    (void)what;
+    (void)!read(fd, &count, sizeof count);
+    if (atomic_load(&s->has_url) && !s->is_asked)
+        ask(s);
+    if (atomic_load(&s->has_ended))
+        end(s);
+}
+
+/* ---- the beginning ---------------------------------------------------------------------- */
+
+/* One that is under way, or was declined in that run; or NULL. */
+static gbx_gate_sign_in *find(const gbx_tool_call *call)
+{
+    gbx_gate_sign_in *s;
+
+    LIST_FOREACH(s, &call->gate->sign_ins, in_gate)
+    if (s->server == call->server && (!s->is_over || strcmp(s->run, call->run) == 0))
+        return s;
+    return NULL;
+}
+
+/* NULL: the system has no more threads or descriptors. */
+static gbx_gate_sign_in *start(const gbx_tool_call *call)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_sign_in *s = gbx_need(calloc(1, sizeof *s));
+
+    s->holders = 1;
+    s->gate = gate;
+    s->server = call->server;
+    memcpy(s->run, call->run, sizeof s->run);
+    (void)snprintf(s->id, sizeof s->id, "%s-%u", gate->id, ++gate->sign_in_count);
+    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->news = gbx_need(event_new(gbx_mcp_loop_base(gate->loop), s->news_fd,
+                                 EV_READ | EV_PERSIST, on_news, s));
+    if (s->stop_fd < 0 || s->news_fd < 0 || event_add(s->news, NULL) != 0 ||
+        gbx_thread_start(&s->thread, run, s) != 0) {
+        event_free(s->news);
+        gbx_fd_close(&s->stop_fd);
+        gbx_fd_close(&s->news_fd);
+        release(s);
+        return NULL;
+    }
+    LIST_INSERT_HEAD(&gate->sign_ins, s, in_gate);
+    return s;
+}
+
+void gbx_gate_ask_to_sign_in(gbx_tool_call *call)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_sign_in *s = NULL;
+
+    if (gate->takes_sign_ins && call->request != NULL &&
+        gbx_mcp_can_ask_url(call->request)) {
+        s = find(call);
+        if (s == NULL && gbx_bucket_take(&gate->questions, gbx_clock_now_ns()))
+            s = start(call);
+    }
+    if (s == NULL || s->is_over) {
+        gbx_gate_refuse(call, call->refusal_code, "%s", call->refusal);
+        return;
+    }
+    call->sign_in = s;
+    call->state = GBX_TOOL_CALL_ASKING;
+}
+
+void gbx_gate_sign_ins_end(gbx_gate *gate, const char *run)
+{
+    gbx_gate_sign_in *s = LIST_FIRST(&gate->sign_ins);
+
+    while (s != NULL) {
+        gbx_gate_sign_in *next = LIST_NEXT(s, in_gate);
+
+        if (run == NULL && !s->is_over) {
+            stop(s);
+            join(s);
+        }
+        if (s->is_over && (run == NULL || strcmp(s->run, run) == 0))
+            drop(s);
+        s = next;
+    }
+}

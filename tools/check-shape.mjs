@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105581,
-  'lines in src/mcp': 37486,
-  'lines in src/mcp/code': 8823,
-  'lines in src/mcp/data': 3758,
-  'lines in tests and node/test': 74272,
+  'lines in src': 105632,
+  'lines in src/mcp': 37491,
+  'lines in src/mcp/code': 8825,
+  'lines in src/mcp/data': 3760,
+  'lines in tests and node/test': 74329,
   'files in src': 370,
   'headers in src': 71,
   'C files under 60 lines': 6,

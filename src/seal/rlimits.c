@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rlimits - sets a worker's limits. Memory is limited by growth: the size right after
- * the fork is the template's, all of it shared with the template until it is written.
+ * rlimits - sets a worker's limits. Memory is limited by growth: the size at the fork is
+ * the template's, all of it shared with the template until it is written.
  *
  * RLIMIT_DATA counts private writable memory. A worker can reduce that count only by
  * giving memory back (see mprotect in seccomp_table.c), so the limit also holds for
@@ -10,9 +10,8 @@
  * reached as well, the kernel fails to refuse their reopening by RLIMIT_DATA
  * (mprotect_fixup).
  *
- * A sealed worker has no /proc. The template's statm stays open. It is right for its
- * fork, whose mappings are the same until it makes one, less what the template keeps
- * for itself.
+ * The template measures itself just before the fork, by its statm, which stays open. The
+ * worker must not look: the template may be loading a dataset by then, and be larger.
  */
 #include "base/cleanup.h"
 #include "seal/internal.h"
@@ -78,18 +77,21 @@ static bool read_sizes(int statm_fd, uint64_t *ret_total, uint64_t *ret_data)
     return field == GBX_COUNTOF(pages);
 }
 
+void gbx_seal_measure(gbx_seal *seal)
+{
+    if (!read_sizes(seal->statm_fd, &seal->total_pages, &seal->data_pages))
+        seal->total_pages = 0;
+}
+
 static bool limit_memory(const gbx_seal *seal)
 {
     uint64_t page = (uint64_t)getpagesize();
     uint64_t growth = seal->memory_bytes - seal->room_bytes;
-    uint64_t total;
-    uint64_t data;
 
-    if (!read_sizes(seal->statm_fd, &total, &data))
-        return false;
-    return set_at_most(RLIMIT_DATA, data * page + growth) &&
-           set_at_most(RLIMIT_AS,
-                       total * page + growth + seal->closed_bytes + STACK_BYTES);
+    return seal->total_pages > 0 &&
+           set_at_most(RLIMIT_DATA, seal->data_pages * page + growth) &&
+           set_at_most(RLIMIT_AS, seal->total_pages * page + growth +
+                                      seal->closed_bytes + STACK_BYTES);
 }
 
 /* If the process that started us has a lower limit, a worker gets that. */

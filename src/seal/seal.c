@@ -95,8 +95,10 @@ static void judge(gbx_seal *seal, int status)
 static void prove(gbx_seal *seal)
 {
     int status = 0;
-    pid_t pid = fork();
+    pid_t pid;
 
+    gbx_seal_measure(seal);
+    pid = fork();
     if (pid == 0)
         probe(seal);
     if (pid > 0)

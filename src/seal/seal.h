@@ -119,6 +119,8 @@ typedef struct gbx_seal {
     size_t reserve_count;
     uint64_t closed_bytes; /* total bytes made inaccessible */
     int statm_fd;          /* sizes of the template; -1: not open */
+    uint64_t total_pages;  /* all mappings of the template at the fork; 0: not known */
+    uint64_t data_pages;   /* those that are private and writable */
     pid_t template_pid;    /* lets a fork see whether its parent still lives */
     char user[128];        /* text for reports: the user */
     char layout[160];      /* whether the address layout is random, and if not, why */
@@ -147,6 +149,9 @@ void gbx_seal_template(gbx_seal *seal);
  * end, since its forks would be unbounded. */
 void gbx_reserve_open(gbx_seal *seal);
 bool gbx_reserve_close_again(gbx_seal *seal);
+
+/* Call just before each fork: the child's limits are the sizes of now, and its growth. */
+void gbx_seal_measure(gbx_seal *seal);
 
 /* Step 3, in the child. Moves channel to GBX_CHANNEL_FD. False if a required layer
  * failed: the caller must exit without reading anything. */

@@ -332,6 +332,7 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
         /* There is one thread, outside the C library's locks: fork()'s preparations are
          * not needed, and would write to the loader's pages. */
+        gbx_seal_measure(&t->seal);
         pid = _Fork();
         if (pid == 0) {
             if (msg != NULL)

@@ -57,6 +57,7 @@ static int close_and_reopen(char *block)
         return 1;
     block[GBX_MIB(16)] = 1; /* what is left open */
     gbx_rlimits_prepare(&seal);
+    gbx_seal_measure(&seal);
     if (!gbx_rlimits_worker(&seal))
         return 2;
     if (mprotect(closed, RESERVED - GBX_MIB(64), PROT_READ | PROT_WRITE) == 0)
@@ -138,6 +139,7 @@ static int fill_past(uint64_t bytes)
     size_t mapped = 0;
 
     gbx_rlimits_prepare(&seal);
+    gbx_seal_measure(&seal);
     if (!gbx_rlimits_worker(&seal) || !gbx_rlimits_verify(&seal))
         return 1;
     while (mmap(NULL, GBX_MIB(1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -175,6 +177,26 @@ TEST(limits__let_memory_grow_by_so_much_and_no_more)
     check_limits(fill_past_limit);
 }
 
+/* As while a dataset is loaded: the process grows after the fork of a worker. */
+static int grow_meanwhile(void)
+{
+    gbx_seal seal = {.statm_fd = -1, .memory_bytes = GBX_MIB(64), .cpu_s = 5};
+    struct rlimit limit;
+
+    gbx_rlimits_prepare(&seal);
+    gbx_seal_measure(&seal);
+    if (mmap(NULL, GBX_MIB(1024), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED ||
+        !gbx_rlimits_worker(&seal) || getrlimit(RLIMIT_DATA, &limit) != 0)
+        return 1;
+    return limit.rlim_cur < GBX_MIB(512) ? 0 : 2;
+}
+
+TEST(limits__do_not_count_what_the_template_maps_after_the_fork)
+{
+    check_limits(grow_meanwhile);
+}
+
 /* Without the right to raise a limit, as a template is. */
 static int obey_less(void)
 {
@@ -185,6 +207,7 @@ static int obey_less(void)
         (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0))
         return 1;
     gbx_rlimits_prepare(&seal);
+    gbx_seal_measure(&seal);
     if (!gbx_rlimits_worker(&seal))
         return 2;
     return gbx_rlimits_verify(&seal) && seal.cpu_s == 60 ? 0 : 3;

@@ -308,16 +308,22 @@ bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool with
     return !to->failed;
 }
 
+static void free_functions(gbx_function *function)
+{
+    while (function != NULL) {
+        gbx_function *next = function->next;
+
+        free(function);
+        function = next;
+    }
+}
+
 void gbx_hostcalls_cleanup(gbx_engine *engine)
 {
     gbx_hostcalls *h = &engine->hostcalls;
 
-    while (h->functions != NULL) {
-        gbx_function *next = h->functions->next;
-
-        free(h->functions);
-        h->functions = next;
-    }
+    free_functions(h->functions);
+    free_functions(h->withdrawn);
     free(h->pending);
     (void)pthread_mutex_destroy(&h->lock);
 }

@@ -55,6 +55,7 @@ typedef struct gbx_reply {
 typedef struct gbx_hostcalls {
     pthread_mutex_t lock;
     gbx_function *functions;
+    gbx_function *withdrawn;  /* those that could not be exposed */
     uint32_t function_serial; /* of the latest function */
     gbx_pending *pending;
     uint32_t capacity;

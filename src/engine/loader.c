@@ -404,42 +404,27 @@ static bool collide(const char *a, const char *b)
            (b[len] == 0 || b[len] == '.');
 }
 
-static gbx_status check_name(gbx_engine *engine, const char *name, gbx_error *reterr)
-{
-    gbx_hostcalls *h = &engine->hostcalls;
-    gbx_function *taken = NULL;
-
-    if (!is_function_name(name))
-        return gbx_fail(
-            reterr, GBX_E_USAGE,
-            "'%.64s' is not the name of a function: one or more identifiers "
-            "with dots between, at most %d bytes",
-            name, FUNCTION_NAME_MAX);
-    (void)pthread_mutex_lock(&h->lock);
-    for (gbx_function *f = h->functions; f != NULL && taken == NULL; f = f->next)
-        if (collide(f->name, name))
-            taken = f;
-    (void)pthread_mutex_unlock(&h->lock);
-    if (taken != NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "the name '%s' is taken by '%s'", name,
-                        taken->name);
-    return GBX_OK;
-}
-
-/* Append: templates get the names in the order of exposing. */
-static void link_function(gbx_hostcalls *h, gbx_function *function)
+/* Append: templates get the names in the order of exposing. Returns the function whose name
+ * collides with it, or NULL. */
+static const gbx_function *link_function(gbx_hostcalls *h, gbx_function *function)
 {
     gbx_function **at = &h->functions;
+    const gbx_function *taken;
 
     (void)pthread_mutex_lock(&h->lock);
-    while (*at != NULL)
+    while (*at != NULL && !collide((*at)->name, function->name))
         at = &(*at)->next;
-    function->serial = ++h->function_serial;
-    *at = function;
+    taken = *at;
+    if (taken == NULL) {
+        function->serial = ++h->function_serial;
+        *at = function;
+    }
     (void)pthread_mutex_unlock(&h->lock);
+    return taken;
 }
 
-static void unlink_function(gbx_hostcalls *h, const gbx_function *function)
+/* It stays until the engine is freed: a worker that was started meanwhile may call it. */
+static void unlink_function(gbx_hostcalls *h, gbx_function *function)
 {
     gbx_function **at = &h->functions;
 
@@ -447,6 +432,8 @@ static void unlink_function(gbx_hostcalls *h, const gbx_function *function)
     while (*at != function)
         at = &(*at)->next;
     *at = function->next;
+    function->next = h->withdrawn;
+    h->withdrawn = function;
     (void)pthread_mutex_unlock(&h->lock);
 }
 
@@ -612,6 +599,7 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
                              void *user, gbx_error *reterr)
 {
     gbx_function *function;
+    const gbx_function *taken;
     const gbx_policy *policy;
     gbx_status status = gbx_engine_need(engine, reterr);
 
@@ -624,9 +612,12 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
                         "the runner '%s' has no functions of the host",
                         engine->runner.name);
     policy = engine->settings.options.policy;
-    status = check_name(engine, name, reterr);
-    if (status != GBX_OK)
-        return status;
+    if (!is_function_name(name))
+        return gbx_fail(
+            reterr, GBX_E_USAGE,
+            "'%.64s' is not the name of a function: one or more identifiers "
+            "with dots between, at most %d bytes",
+            name, FUNCTION_NAME_MAX);
     function = calloc(1, sizeof *function + strlen(name) + 1);
     if (function == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the function '%s'", name);
@@ -634,12 +625,15 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
     function->user = user;
     memcpy(function->name, name, strlen(name) + 1);
     /* Linked first, so that a template that starts meanwhile gets it too. */
-    link_function(&engine->hostcalls, function);
+    taken = link_function(&engine->hostcalls, function);
+    if (taken != NULL) {
+        free(function);
+        return gbx_fail(reterr, GBX_E_USAGE, "the name '%s' is taken by '%s'", name,
+                        taken->name);
+    }
     if (policy == NULL || gbx_policy_allows_function(policy, name))
         status = expose(engine, function, reterr);
-    if (status != GBX_OK) {
+    if (status != GBX_OK)
         unlink_function(&engine->hostcalls, function);
-        free(function);
-    }
     return status;
 }

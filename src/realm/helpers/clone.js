@@ -95,7 +95,8 @@
         if (kind(transfer[i]) !== 'ArrayBuffer' || known.has(transfer[i])) refuse('What is to be transferred');
         known.set(transfer[i], undefined);
       }
-      for (let i = 0; i < transfer.length; i++) known.set(transfer[i], transfer[i].transfer());
+      /* A detached buffer would no longer show where its views begin: copy, then detach. */
+      for (let i = 0; i < transfer.length; i++) known.set(transfer[i], cloneBuffer(transfer[i]));
 
       function clone(each) {
         if (typeof each === 'function' || typeof each === 'symbol') return refuse(WHAT[typeof each]);
@@ -106,7 +107,9 @@
         one.fill?.();
         return one.made;
       }
-      return clone(value);
+      const made = clone(value);
+      for (let i = 0; i < transfer.length; i++) transfer[i].transfer(0);
+      return made;
     },
   };
   return { structuredClone };

@@ -11,17 +11,18 @@
     #target = null;
     #current = null;
     #canceled = false;
-    #stopped = 0; /* 1: for other targets, 2: immediately */
+    #isStopped = false;
     #passive = false;
     #timeStamp = natives.clock();
 
     static {
       isDispatched = (event) => event.#current !== null;
-      isStopped = (event) => event.#stopped === 2;
+      isStopped = (event) => event.#isStopped;
       setTarget = (event, target, current, passive) => {
         event.#target = target;
         event.#current = current;
         event.#passive = passive;
+        event.#isStopped &&= current !== null; /* it may be dispatched again */
       };
     }
 
@@ -61,9 +62,9 @@
 
     preventDefault() { this.#canceled ||= this.#init.cancelable && !this.#passive; }
 
-    stopPropagation() { this.#stopped ||= 1; }
+    stopPropagation() {} /* an event has only one target */
 
-    stopImmediatePropagation() { this.#stopped = 2; }
+    stopImmediatePropagation() { this.#isStopped = true; }
   }
   natives.tag(Event.prototype, 'Event');
 

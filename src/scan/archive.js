@@ -37,11 +37,12 @@ function longName(text) {
 /* Calls take(path, bytes) for each regular file, and note(path, why) for each link. */
 export function unpack(packed, take, note) {
   let { all, isCut } = packed[0] === 0x1f && packed[1] === 0x8b ? gunzip(packed) : { all: packed, isCut: false };
-  let name;
+  let name, hasEnd = false;
   if (isCut) note('the archive', `unpacked it is larger than ${UNPACKED_MAX >> 20} MB: the rest is not read`);
   for (let at = 0; at + BLOCK <= all.length;) {
     const head = all.subarray(at, at + BLOCK);
-    if (head[0] === 0) break;
+    hasEnd = head[0] === 0;
+    if (hasEnd) break;
     const size = numberOf(head.subarray(124, 136)), kind = String.fromCharCode(head[156]);
     if (!Number.isSafeInteger(size) || size < 0 || textOf(head.subarray(257, 262)) !== 'ustar')
       throw new Error('it is not an archive that npm makes: a header is malformed');
@@ -55,4 +56,5 @@ export function unpack(packed, take, note) {
     else if ((kind === '0' || kind === '\0') && bytes.length === size) take(path, bytes);
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
+  if (!hasEnd && !isCut) note('the archive', 'it is cut short: the rest is not read');
 }

@@ -286,7 +286,8 @@ static void take_unpacked(work *w, gbx_view answer)
         (void)gbx_view_next(entry, &at, &name, &path);
         (void)gbx_view_next(entry, &at, &name, &text);
         words = gbx_view_string(path, 4096);
-        if (words != NULL && gbx_view_kind(text) == '"')
+        if (words != NULL && gbx_view_kind(text) == '"' &&
+            !gbx_scan_leave_out(&w->files, words))
             gbx_scan_add(&w->files, words, gbx_need(strndup(text.at, text.len)),
                          text.len);
     }

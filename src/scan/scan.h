@@ -37,6 +37,8 @@ typedef struct gbx_scan_files {
 gbx_status gbx_scan_read(const char *path, gbx_scan_files *files, gbx_error *reterr);
 /* Add a file; owns text, a JSON string from malloc(). Beyond the bounds: unread. */
 void gbx_scan_add(gbx_scan_files *files, const char *path, char *text, size_t len);
+/* True if the names in the path leave it out of an audit; it is then recorded as left out. */
+bool gbx_scan_leave_out(gbx_scan_files *files, const char *path);
 /* Record that a file was not read, and why. */
 void gbx_scan_unread(gbx_scan_files *files, const char *path, const char *why);
 /* Read a whole file of at most max bytes. NULL, or why it cannot be read. */

@@ -15,10 +15,8 @@ Error.stackTraceLimit = 0;
 const FILE_MAX = 8 << 20, LINE_MAX = 4 << 20, NOTES_MAX = 100;
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
-const LEFT_OUT = /(^|\/)(node_modules|\.[^/]+|tests?|__tests__|__mocks__|specs?|e2e|fixtures|coverage|benchmarks?|bench)\/|[.-](test|spec|bench|stories)\.[cm]?[jt]sx?$|\.d\.[cm]?ts$|\.min\.js$/;
 
-/* True if the file is to be read. The names are about those of scan_files.c. */
-const isWanted = (path) => (SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path)) && !LEFT_OUT.test(path);
+const isSource = (path) => SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path);
 
 const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
 
@@ -28,7 +26,7 @@ export function unpack({ base64 }) {
   const note = (path, why) => unread.length < NOTES_MAX && unread.push({ path, why });
   unpackArchive(packed, (path, bytes) => {
     const inner = path.replace(/^[^/]*\//, '');
-    if (!isWanted(inner)) return;
+    if (!isSource(inner)) return;
     if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
     else files.push([inner, decoder.decode(bytes)]);
   }, note);

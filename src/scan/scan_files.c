@@ -160,6 +160,23 @@ static void leave_out(gbx_scan_files *files, const char *path)
                              files->left_names.len > 0 ? ", " : "", path);
 }
 
+bool gbx_scan_leave_out(gbx_scan_files *files, const char *path)
+{
+    const char *end;
+    bool is_left_out = false;
+
+    for (const char *at = path; !is_left_out && *at != '\0'; at = end + (*end == '/')) {
+        GBX_CLEANUP(gbx_free) char *name = NULL;
+
+        end = strchrnul(at, '/');
+        name = gbx_need(strndup(at, (size_t)(end - at)));
+        is_left_out = *end == '/' ? is_folder_left_out(name) : is_file_left_out(name);
+    }
+    if (is_left_out)
+        leave_out(files, path);
+    return is_left_out;
+}
+
 static void walk(gbx_scan_files *files, int folder, const char *path, int depth);
 
 static void visit(gbx_scan_files *files, int folder, const char *path, const char *name,

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { casesOf } from './cases.mjs';
 
 const Ajv = createRequire(new URL('../../tools/npm/package.json', import.meta.url))('ajv').default;
@@ -102,6 +102,10 @@ test('one file, and a package as npm packs it', () => {
   spawnSync('tar', ['-czf', join(root, 'x-1.0.0.tgz'), '-C', root, 'package']);
   const packed = JSON.parse(audit(join(root, 'x-1.0.0.tgz'), '--json').stdout);
   assert.deepEqual([packed.project, packed.files, packed.findings.map(({ file, line }) => `${file}:${line}`)], ['packed', 1, ['index.js:3']]);
+  assert.equal(packed.leftOut, 1);
+  const tar = gunzipSync(readFileSync(join(root, 'x-1.0.0.tgz')));
+  writeFileSync(join(root, 'cut.tar'), tar.subarray(0, tar.indexOf('package/package.json')));
+  assert.match(audit(join(root, 'cut.tar')).stdout, /the archive.*cut short/);
   assert.equal(JSON.parse(audit(join(root, 'package/index.js'), '--json').stdout).findings[0].file, 'index.js');
 });
 

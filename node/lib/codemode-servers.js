@@ -20,8 +20,8 @@ export class CallError extends Error {
   }
 }
 
-/* Makes readFile and read_file equal. */
-const folded = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+/* Makes readFile and read_file equal. Characters beyond ASCII are letters. */
+const folded = (name) => name.toLowerCase().replace(/[^a-z0-9\u0080-\uffff]/g, '');
 
 /* Other hosts have the server's name before that of the tool: mcp__files__read. */
 function withoutServer(server, tool) {
@@ -35,7 +35,7 @@ function noTool(server, tool, names) {
   const meant = nearest(withoutServer(server, tool), names);
   const error = new CallError('NOT_FOUND', `the server '${server}' has no tool '${tool}': ${
     meant === undefined ? `discover({ server: ${JSON.stringify(server)} }) lists its tools` : `did you mean '${meant}'?`}`);
-  const alike = names.filter((name) => folded(name) === folded(tool));
+  const alike = names.filter((name) => folded(tool) !== '' && folded(name) === folded(tool));
   if (alike.length === 1) [error.instead] = alike;
   return error;
 }

@@ -122,6 +122,7 @@ export const groups = {
     thrown('await servers.call("up", "echo", {})', 'NOT_FOUND', /^unknown server 'call': write servers\.NAME\.call\("tool", \{ name: value \}\) \(there are: up\)$/),
     thrown('await discover({ server: "upp" })', 'NOT_FOUND', /^unknown server 'upp': did you mean 'up'\? \(there are: up\)$/),
     thrown('await servers.up.ech()', 'NOT_FOUND', /^the server 'up' has no tool 'ech': did you mean 'echo'\?$/),
+    thrown('await servers.up["删除_echo"]()', 'NOT_FOUND', /^the server 'up' has no tool '删除_echo'/),
     thrown('await servers.up.echo([1])', 'INVALID_ARGS', /^arguments are one object, such as \{ name: value \}, not an array$/),
     thrown("await servers.up.callTool('echo', { id: 1 })", 'INVALID_ARGS', /^no method callTool .*: write servers\.up\.call\("echo", \{ name: value \}\)$/),
     thrown('await servers.up.echo({ m: new Map })', 'INVALID_ARGS', /^args\.m is a Map/),

@@ -83,13 +83,14 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
     return NULL;
 }
 
-/* Letters and digits in lower case: the same for readFile and read_file. */
+/* Letters and digits in lower case: the same for readFile and read_file. Bytes beyond ASCII are
+ * letters. */
 static void fold(const char *name, char ret[NAME_SIZE])
 {
     size_t n = 0;
 
     for (; *name != 0 && n < GBX_TOOL_NAME_MAX; name++)
-        if (isalnum((unsigned char)*name))
+        if ((unsigned char)*name >= 0x80 || isalnum((unsigned char)*name))
             ret[n++] = (char)tolower((unsigned char)*name);
     ret[n] = 0;
 }

@@ -153,7 +153,7 @@ static json_t *tools_of(const gbx_grants_file *g, const char *server)
  * letters. */
 static int next_of_name(const char **at)
 {
-    while (**at > 0 && !isalnum((unsigned char)**at))
+    while (**at != 0 && (unsigned char)**at < 0x80 && !isalnum((unsigned char)**at))
         (*at)++;
     return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
 }
@@ -171,6 +171,11 @@ static bool is_alike(const char *a, const char *b)
     return true;
 }
 
+static bool denies(const json_t *grant)
+{
+    return json_is_string(grant) && strcmp(json_string_value(grant), "allow") != 0;
+}
+
 /* A person who denies a tool need not know the server's spelling. */
 static bool is_denied(json_t *tools, const char *tool)
 {
@@ -179,8 +184,7 @@ static bool is_denied(json_t *tools, const char *tool)
 
     json_object_foreach(tools, name, grant)
     {
-        if (json_is_string(grant) && strcmp(json_string_value(grant), "allow") != 0 &&
-            is_alike(name, tool))
+        if (denies(grant) && is_alike(name, tool))
             return true;
     }
     return false;
@@ -195,7 +199,7 @@ static void drop_denials(json_t *tools, const char *tool)
 
     json_object_foreach_safe(tools, next, name, grant)
     {
-        if (json_is_string(grant) && is_alike(name, tool))
+        if (denies(grant) && is_alike(name, tool))
             (void)json_object_del(tools, name);
     }
 }

@@ -503,7 +503,7 @@ for (const [way, make] of Object.entries(clients))
     const result = await call({ name: 'compute', arguments: { code: 'console.log("hi"); await sleep(50); return data.length' } },
       { onprogress: ({ message }) => heard.push(message) });
     assert.equal(result.structuredContent.value, 3);
-    assert.deepEqual(heard, ['hi']);
+    assert.deepEqual(heard.filter((message) => !message.startsWith('still at work')), ['hi']); // a slow machine
     const busy = busyOne(servers(common)[way === 'v1' || way === 'v2 legacy' ? servers(common).length - 1 : 0]);
     const abort = new AbortController();
     const stuck = call({ name: 'compute', arguments: { code: 'for (;;);' } }, { signal: abort.signal });

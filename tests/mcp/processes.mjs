@@ -52,9 +52,9 @@ export async function until(what, ms = 240000) {
   }
 }
 
-/** The worker that has computed for at least so many ticks of 10 ms since: a child of a child,
- *  since a template, which root has, takes as long to start. */
-export function busyOne(root, atLeast = 3) {
+/** The worker that has computed for at least so many ticks of 10 ms since, which is longer than the
+ *  trial run of a new one takes: a child of a child, since root's template also computes at its start. */
+export function busyOne(root, atLeast = 25) {
   const before = new Map(descendants(root).map((pid) => [pid, ticks(pid)]));
   return until(() => descendants(root).find((pid) =>
     ticks(pid) - (before.get(pid) ?? 0) >= atLeast && Number(stat(pid)?.[1]) !== root));

@@ -164,11 +164,18 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
         "[{\"type\":\"text\",\"text\":\"a\",\"text\":5,\"other\":1,\"_meta\":2,"
         "\"annotations\":{\"audience\":[\"all\"],\"priority\":7,\"x\":1}},"
         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\",\"size\":1e999,"
-        "\"title\":null,\"icons\":5}]";
+        "\"title\":null,\"icons\":5},"
+        "{\"type\":\"text\",\"text\":\"b\",\"annotations\":{\"priority\":10}},"
+        "{\"type\":\"text\",\"text\":\"c\",\"annotations\":{\"priority\":1.1}},"
+        "{\"type\":\"text\",\"text\":\"d\",\"annotations\":{\"priority\":1.0}}]";
 
     assert_string_equal(write_blocks(*state, content, sizeof content - 1),
                         "[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{}},"
-                        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}");
+                        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"},"
+                        "{\"type\":\"text\",\"text\":\"b\",\"annotations\":{}},"
+                        "{\"type\":\"text\",\"text\":\"c\",\"annotations\":{}},"
+                        "{\"type\":\"text\",\"text\":\"d\",\"annotations\":"
+                        "{\"priority\":1.0}}");
 }
 
 static void check_time(world *w, const char *time, const char *kept)

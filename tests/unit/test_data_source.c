@@ -39,10 +39,11 @@ TEST(specs__that_are_none_say_why)
     refused("let=x.csv", GBX_E_USAGE, "write 'let_'");
     refused("a=", GBX_E_USAGE, "has no file");
     refused("a=csv:", GBX_E_USAGE, "has no file");
-    refused("a=csv:x?header=yes", GBX_E_USAGE, "'header=yes' is no option");
+    refused("a=csv:x?header=yes", GBX_E_USAGE, "'header=yes' is not an option");
     refused("a=csv:x?skip=", GBX_E_USAGE, "skip=LINES");
     refused("a=tsv:x?skip=65536", GBX_E_USAGE, "skip=LINES");
-    refused("a=tsv:x?skip=1&", GBX_E_USAGE, "'' is no option");
+    refused("a=tsv:x?skip=1&skip=2", GBX_E_USAGE, "'skip=2' is not an option");
+    refused("a=tsv:x?skip=1&", GBX_E_USAGE, "'' is not an option");
     refused("a=sqlite:x?query=SELECT '%x'", GBX_E_USAGE, "%25");
     refused("a=sqlite:x?query=%00", GBX_E_USAGE, "%25");
     refused("a=sqlite:x?query=%ff", GBX_E_USAGE, "%25");

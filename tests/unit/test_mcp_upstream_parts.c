@@ -165,6 +165,24 @@ TEST(schema__is_sound_or_the_tool_is_not_called)
             fail_msg("%s", rows[i].cell[0]);
 }
 
+TEST(schema__has_at_most_so_many_headers)
+{
+    for (unsigned count = GBX_PARAMS_MAX; count <= GBX_PARAMS_MAX + 1; count++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = 8192};
+
+        (void)gbx_buf_puts(&text, "{\"properties\":{");
+        for (unsigned i = 0; i < count; i++)
+            (void)gbx_buf_printf(&text,
+                                 "%s\"p%u\":{\"type\":\"string\","
+                                 "\"x-mcp-header\":\"P%u\"}",
+                                 i > 0 ? "," : "", i, i);
+        (void)gbx_buf_puts(&text, "}}");
+        assert_true(gbx_buf_append(&text, "", 1));
+        assert_int_equal(gbx_params_are_sound(view_of((const char *)text.data)),
+                         count == GBX_PARAMS_MAX);
+    }
+}
+
 /* ---- last words ----------------------------------------------------------- */
 
 static void tail_text(const gbx_stderr_tail *tail, char *text, size_t size)

@@ -142,8 +142,12 @@ static bool is_audience(gbx_view view)
 /* From 0 to 1. */
 static bool is_priority(gbx_view view)
 {
+    size_t len = *view.at == '1' && view.len > 1 && view.at[1] == '.' ? 2 : 1;
+
     return is_plain_number(view) &&
-           (*view.at == '0' || strspn(view.at, "1.0") >= view.len);
+           (*view.at == '0' ||
+            (*view.at == '1' && len + strspn(view.at + len, "0") >= view.len &&
+             (len == 2 || view.len == 1)));
 }
 
 /* The position after text of that form, d standing for a digit; or NULL. */

@@ -166,15 +166,12 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
                         const char *format, ...)
 {
-    char text[1024];
-    gbx_buf buf = {.data = (uint8_t *)text};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_KIB(64)};
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(text, sizeof text, format, args);
+    (void)gbx_buf_vprintf(&buf, format, args);
     va_end(args);
-    buf.len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
     say(code, request, &buf, true);
 }
 

@@ -160,6 +160,8 @@ static bool take_option(gbx_spec *spec, const char *option)
         spec->how |= GBX_DATA_SKIP_BAD;
     else if (strncmp(option, "skip=", 5) == 0 && isdigit((unsigned char)option[5])) {
         lines = strtoul(option + 5, &end, 10);
+        if ((spec->how & GBX_DATA_SKIP_LINES(0xFFFF)) != 0)
+            return false;
         spec->how |= GBX_DATA_SKIP_LINES(lines & 0xFFFF);
         return *end == 0 && lines <= 0xFFFF;
     } else
@@ -180,8 +182,8 @@ static gbx_status take_options(gbx_spec *spec, gbx_error *reterr)
     while ((option = strsep(&rest, "&")) != NULL)
         if (!take_option(spec, option))
             return gbx_fail(reterr, GBX_E_USAGE,
-                            "'%.40s' is no option of the table '%s': they are "
-                            "header=no, skip=LINES and bad=skip",
+                            "'%.40s' is not an option of the table '%s': they are "
+                            "header=no, skip=LINES (once) and bad=skip",
                             option, spec->name);
     return GBX_OK;
 }

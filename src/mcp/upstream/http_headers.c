@@ -127,7 +127,7 @@ static void note(walk *w, gbx_view property, gbx_view annotation)
 {
     char *name = w->names[w->count];
 
-    if (!is_primitive(property) ||
+    if (w->count == GBX_PARAMS_MAX || !is_primitive(property) ||
         !gbx_rpc_copy_text(annotation, name, PARAM_NAME_MAX + 1) ||
         !gbx_http_is_token(name)) {
         w->is_unsound = true;
@@ -136,10 +136,7 @@ static void note(walk *w, gbx_view property, gbx_view annotation)
     for (size_t i = 0; i < w->count; i++)
         if (strcasecmp(w->names[i], name) == 0)
             w->is_unsound = true;
-    if (w->count + 1 < GBX_PARAMS_MAX)
-        w->count++;
-    else
-        w->is_unsound = true;
+    w->count++;
 }
 
 static void add_header(const walk *w, const char *name, gbx_view value)

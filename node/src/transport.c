@@ -104,6 +104,19 @@ static bool copy_request(request *r, const gbx_transport_request *given)
     return !to->failed;
 }
 
+/* The characters as bytes, for free(): a header's value has none beyond U+00FF. */
+static char *take_bytes(napi_env env, napi_value value)
+{
+    size_t len = 0;
+    char *bytes = NULL;
+
+    if (napi_get_value_string_latin1(env, value, NULL, 0, &len) == napi_ok)
+        bytes = malloc(len + 1);
+    if (bytes != NULL)
+        (void)napi_get_value_string_latin1(env, value, bytes, len + 1, &len);
+    return bytes;
+}
+
 /* Convert [name, value, name, value, ...] to *ret_count headers. */
 static gbx_http_header *take_headers(napi_env env, napi_value list, size_t *ret_count)
 {
@@ -123,7 +136,7 @@ static gbx_http_header *take_headers(napi_env env, napi_value list, size_t *ret_
             napi_get_element(env, list, i + 1, &value) != napi_ok)
             break;
         headers[*ret_count].name = gbx_node_string(env, name, &ignored);
-        headers[*ret_count].value = gbx_node_string(env, value, &ignored);
+        headers[*ret_count].value = take_bytes(env, value);
         ++*ret_count;
     }
     return headers;

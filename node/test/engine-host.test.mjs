@@ -318,7 +318,7 @@ test('a transport answers in place of the network', () =>
     transport: async (request) => {
       if (request.url.endsWith('/fail')) throw new Error('no line');
       return {
-        status: 201, statusText: 'Made', headers: { 'x-seen': request.method },
+        status: 201, statusText: 'Made', headers: { 'x-seen': `${request.method} é` },
         body: JSON.stringify([request.url, Object.fromEntries(request.headers).authorization, request.body?.toString()]),
       };
     },
@@ -329,7 +329,7 @@ test('a transport answers in place of the network', () =>
       try { await fetch('https://api.example.com/fail'); } catch (e) { all.push(e.message.includes('no line')); }
       all`);
 
-    assert.deepEqual(result.value.slice(0, 2), [201, 'POST'], result.error);
+    assert.deepEqual(result.value.slice(0, 2), [201, 'POST é'], result.error);
     assert.equal(result.value[2][0], 'https://api.example.com/x');
     assert.equal(result.value[2][2], 'in');
     assert.doesNotMatch(JSON.stringify(result), /top-secret-value/);

@@ -90,6 +90,10 @@ bool gbx_base64_undo(gbx_buf *buf)
     char last[4] = "====";
     size_t last_len;
 
+    if (len == 0) {
+        buf->len = 0;
+        return true;
+    }
     if (len % 4 != 0 && whole > 0 && text[whole - 1] == '=')
         return false;
     memcpy(last, text + whole, len % 4);

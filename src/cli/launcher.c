@@ -25,6 +25,7 @@ static bool find_library_folder(char folder[PATH_MAX])
         return false;
     name = strrchr(program, '/');
     *name = 0;
+    errno = ENAMETOOLONG;
     return (size_t)snprintf(folder, PATH_MAX, "%s/../lib", program) < PATH_MAX - 32;
 }
 

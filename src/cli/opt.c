@@ -228,17 +228,18 @@ static bool iso(const char *text, int64_t *ret_ms)
     struct tm zone = {0};
     struct tm t;
     int64_t ms = 0;
+    size_t form = 0;
     int day;
 
-    for (size_t i = 0; i < GBX_COUNTOF(forms) && at == NULL; i++) {
+    for (; form < GBX_COUNTOF(forms) && at == NULL; form++) {
         t = (struct tm){0};
-        at = strptime(text, forms[i], &t);
+        at = strptime(text, forms[form], &t);
     }
-    if (at != NULL && *at == '.') {
-        char *end;
-
-        ms = (int64_t)(strtod(at, &end) * 1000);
-        at = end;
+    if (at != NULL && *at == '.' && form <= 2) { /* it has seconds */
+        for (int64_t unit = 100; *++at >= '0' && *at <= '9'; unit /= 10)
+            ms += unit * (*at - '0');
+        if (at[-1] == '.')
+            return false;
     }
     if (at != NULL && *at != '\0')
         at = strptime(at, "%z", &zone);

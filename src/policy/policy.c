@@ -129,11 +129,16 @@ static void add_number(gbx_sha256 *s, char letter, uint64_t number)
     gbx_sha256_add(s, bytes, sizeof bytes);
 }
 
+static void add_bytes(gbx_sha256 *s, char letter, const char *bytes, size_t len)
+{
+    add_number(s, letter, bytes != NULL ? len + 1 : 0);
+    if (bytes != NULL)
+        gbx_sha256_add(s, bytes, len);
+}
+
 static void add_text(gbx_sha256 *s, char letter, const char *text)
 {
-    add_number(s, letter, text != NULL ? strlen(text) + 1 : 0);
-    if (text != NULL)
-        gbx_sha256_add(s, text, strlen(text));
+    add_bytes(s, letter, text, text != NULL ? strlen(text) : 0);
 }
 
 static void add_names(gbx_sha256 *s, char letter, char *const *names, size_t count)
@@ -187,7 +192,7 @@ void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE])
     add_number(&s, 'E', policy->env_count);
     for (size_t i = 0; i < policy->env_count; i++) {
         add_text(&s, 'e', policy->env[i].name);
-        add_text(&s, 'v', policy->env[i].value);
+        add_bytes(&s, 'v', policy->env[i].value, policy->env[i].value_len);
     }
     add_number(&s, 'S', policy->secret_count);
     for (size_t i = 0; i < policy->secret_count; i++) {

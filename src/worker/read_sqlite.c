@@ -536,7 +536,7 @@ static void end_if_it_hangs(pid_t pid)
     struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
                            .events = POLLIN};
 
-    if (poll(&ended, 1, ATTACK_MS) == 0)
+    if (pid > 0 && poll(&ended, 1, ATTACK_MS) == 0)
         (void)kill(pid, SIGKILL);
     gbx_fd_close(&ended.fd);
 }

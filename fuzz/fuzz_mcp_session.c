@@ -73,7 +73,7 @@ static void late(void *user, gbx_mcp_request *request, gbx_view arguments)
 
     (void)arguments;
     if (s->count == WAITING_MAX)
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "full");
+        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "full");
     else
         s->waiting[s->count++] = request;
 }

@@ -16,7 +16,6 @@
 #include "syntax/arena.h"
 #include "syntax/tree.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

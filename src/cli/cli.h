@@ -16,6 +16,7 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "mcp/data/data.h"
+#include "policy/policy.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/policy.h>
@@ -394,6 +395,7 @@ enum {
 };
 
 typedef struct gbx_command gbx_command;
+typedef struct gbx_mcp_config gbx_mcp_config;
 
 /* Arguments of every command; the struct of each begins with them. */
 typedef struct gbx_common_args {
@@ -460,13 +462,15 @@ extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
 
-/* The path of our default configuration. GBX_E_USAGE if there is no home
- * directory. */
-gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
+/* The absolute path of a configuration; NULL: of the default one. The file need not exist.
+ * GBX_E_USAGE: there is no home directory; GBX_E_OS: no file can be there. */
+gbx_status gbx_mcp_config_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
 
-/* The absolute path of a configuration; the file need not exist. GBX_E_OS: no file can
- * be there. */
-gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
+/* Load the configuration `given`, or the default one, in which that server must be. Free *ret
+ * in any case. */
+gbx_status gbx_mcp_find_server(const char *given, gbx_trust trust, const char *name,
+                               char path[PATH_MAX], gbx_mcp_config **ret,
+                               gbx_trouble *trouble);
 
 /* ---- run_input.c --------------------------------------------------------- */
 

@@ -137,15 +137,10 @@ static bool print_report(const audit_args *args, gbx_view report, gbx_trouble *t
     return true;
 }
 
-static void stop_interrupt(gbx_interrupt *interrupt)
-{
-    gbx_interrupt_stop(interrupt);
-}
-
 static int audit_main(void *parsed)
 {
     audit_args *args = parsed;
-    GBX_CLEANUP(stop_interrupt) gbx_interrupt interrupt = {0};
+    GBX_CLEANUP(gbx_interrupt_stop) gbx_interrupt interrupt = {0};
     GBX_CLEANUP(gbx_scan_free) gbx_scan scan = {0};
     gbx_trouble trouble = {0};
     gbx_status status;

@@ -111,11 +111,6 @@ static void print_text(const gbx_term *err, const char *file, const findings *fo
     }
 }
 
-static void free_policy(gbx_policy **policy)
-{
-    gbx_policy_free(*policy);
-}
-
 /* Compile in a worker: the guard knows JavaScript's grammar, not its other rules. */
 static bool ask_worker(const check_args *args, gbx_policy *policy,
                        const gbx_file_text *text, findings *ret, gbx_trouble *trouble)
@@ -153,7 +148,7 @@ static bool knows_why(const gbx_report *report)
 static bool check(const char *path, check_args *args, gbx_file_text *text,
                   findings *ret, gbx_trouble *trouble)
 {
-    GBX_CLEANUP(free_policy) gbx_policy *policy = NULL;
+    GBX_CLEANUP(gbx_policy_release) gbx_policy *policy = NULL;
     gbx_status status;
 
     if (!gbx_policy_args_make(&args->policy, &policy, trouble))

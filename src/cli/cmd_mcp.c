@@ -77,7 +77,7 @@ static void say_trouble(servers_of_code *servers)
     }
 }
 
-gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
+static gbx_status own_config(char path[PATH_MAX], gbx_error *reterr)
 {
     const char *folder = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
@@ -92,12 +92,16 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
                                    "no home directory: give the file by '--config'");
 }
 
-gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr)
+gbx_status gbx_mcp_config_path(const char *path, char out[PATH_MAX], gbx_error *reterr)
 {
     char here[PATH_MAX] = "";
     struct stat st;
-    int error = path[0] == '\0' ? ENOENT : 0;
+    int error = 0;
 
+    if (path == NULL)
+        return own_config(out, reterr);
+    if (path[0] == '\0')
+        error = ENOENT;
     if (error == 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         error = EISDIR;
     if (error == 0 && realpath(path, out) != NULL)

@@ -141,14 +141,9 @@ static bool begin(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *trouble)
     return gbx_trouble_host(trouble, status);
 }
 
-static void release(gbx_policy **policy)
-{
-    gbx_policy_free(*policy);
-}
-
 bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret, gbx_trouble *trouble)
 {
-    GBX_CLEANUP(release) gbx_policy *policy = NULL;
+    GBX_CLEANUP(gbx_policy_release) gbx_policy *policy = NULL;
     gbx_status status;
 
     *ret = NULL;

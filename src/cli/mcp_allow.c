@@ -28,31 +28,32 @@ static const gbx_opt rows[] = {
 
 static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {0}};
 
-static gbx_status check_server(const char *path, gbx_trust trust, const char *name,
+gbx_status gbx_mcp_find_server(const char *given, gbx_trust trust, const char *name,
+                               char path[PATH_MAX], gbx_mcp_config **ret,
                                gbx_trouble *trouble)
 {
-    gbx_mcp_config *config = NULL;
     const char *names[256];
     const char *nearest;
     size_t count = 0;
-    gbx_status status = gbx_mcp_config_load(path, trust, &config, &trouble->err);
+    gbx_status status = gbx_mcp_config_path(given, path, &trouble->err);
 
-    if (status != GBX_OK) {
+    if (status == GBX_OK) {
         trouble->file = path;
-        return status;
+        status = gbx_mcp_config_load(path, trust, ret, &trouble->err);
     }
-    while (count < config->server_count && count < GBX_COUNTOF(names)) {
-        names[count] = config->servers[count].name;
+    if (status != GBX_OK)
+        return status;
+    trouble->file = NULL;
+    while (count < (*ret)->server_count && count < GBX_COUNTOF(names)) {
+        names[count] = (*ret)->servers[count].name;
         count++;
     }
     nearest = gbx_nearest(name, names, count);
-    if (gbx_mcp_config_server(config, name) == NULL)
-        status =
-            gbx_fail(&trouble->err, GBX_E_USAGE, "unknown server '%.64s' in '%s'%s%s%s",
-                     name, path, nearest != NULL ? ": did you mean '" : "",
-                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    gbx_mcp_config_free(config);
-    return status;
+    if (gbx_mcp_config_server(*ret, name) != NULL)
+        return GBX_OK;
+    return gbx_fail(&trouble->err, GBX_E_USAGE, "unknown server '%.64s' in '%s'%s%s%s",
+                    name, path, nearest != NULL ? ": did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
 static void say_what_it_covers(const gbx_term *to, bool allows, const char *server,
@@ -107,10 +108,9 @@ static int grant_main(void *parsed)
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trust trust = args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_trouble trouble = {0};
+    gbx_mcp_config *config = NULL;
     char path[PATH_MAX];
-    gbx_status status = args->config != NULL
-                            ? gbx_mcp_whole_path(args->config, path, &trouble.err)
-                            : gbx_mcp_own_config(path, &trouble.err);
+    gbx_status status;
 
     if (!args->yes && (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
         return gbx_command_misuse(
@@ -118,8 +118,8 @@ static int grant_main(void *parsed)
             "a person decides this: run it in a terminal, or with "
             "'--yes'");
     gbx_cli_hide_memory();
-    if (status == GBX_OK)
-        status = check_server(path, trust, server, &trouble);
+    status = gbx_mcp_find_server(args->config, trust, server, path, &config, &trouble);
+    gbx_mcp_config_free(config);
     if (status == GBX_OK) {
         say_what_it_covers(&err, allows, server, tool, path);
         if (!args->yes && !is_confirmed(&err))

@@ -383,7 +383,7 @@ static int doctor(const doctor_args *args)
     gbx_status status = GBX_OK;
 
     if (path == NULL) {
-        status = gbx_mcp_own_config(own, &trouble.err);
+        status = gbx_mcp_config_path(NULL, own, &trouble.err);
         path = own;
     }
     if (status == GBX_OK) {

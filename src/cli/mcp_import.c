@@ -189,9 +189,7 @@ static bool read_own(importing *im, gbx_trouble *trouble)
 /* Open our file. It is locked until cleanup(), unless is_dry. */
 static bool open_own(importing *im, const char *path, bool is_dry, gbx_trouble *trouble)
 {
-    gbx_status status = path == NULL
-                            ? gbx_mcp_own_config(im->own_path, &trouble->err)
-                            : gbx_mcp_whole_path(path, im->own_path, &trouble->err);
+    gbx_status status = gbx_mcp_config_path(path, im->own_path, &trouble->err);
 
     return gbx_trouble_input(trouble, status) && (is_dry || lock_own(im, trouble)) &&
            read_own(im, trouble);

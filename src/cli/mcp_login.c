@@ -93,21 +93,12 @@ static gbx_status find_server(login *l, gbx_trouble *trouble)
 {
     const char *name = l->args->common.words[0];
     gbx_error *err = &trouble->err;
-    gbx_status status = l->args->config != NULL
-                            ? gbx_mcp_whole_path(l->args->config, l->path, err)
-                            : gbx_mcp_own_config(l->path, err);
+    gbx_status status = gbx_mcp_find_server(l->args->config, l->trust, name, l->path,
+                                            &l->config, trouble);
 
-    if (status == GBX_OK) {
-        trouble->file = l->path;
-        status = gbx_mcp_config_load(l->path, l->trust, &l->config, err);
-    }
     if (status != GBX_OK)
         return status;
-    trouble->file = NULL;
     l->server = gbx_mcp_config_server(l->config, name);
-    if (l->server == NULL)
-        return gbx_fail(err, GBX_E_USAGE, "unknown server '%.64s' in '%s'", name,
-                        l->path);
     if (l->server->fault != NULL)
         return gbx_fail(err, GBX_E_USAGE, "the server '%s' cannot be used: %.400s",
                         name, l->server->fault);

@@ -211,16 +211,6 @@ void gbx_preloads_cleanup(gbx_file_text *texts)
 
 /* ---- the whole input ------------------------------------------------------------ */
 
-bool gbx_run_input_read(const gbx_run_args *args, gbx_run_input *input,
-                        gbx_trouble *trouble)
-{
-    const reading r = {.args = args, .input = input, .trouble = trouble};
-
-    return read_code(&r) && read_data(&r) && read_datasets(&r) &&
-           gbx_preloads_read(&args->preloads, input->preloads, trouble) &&
-           make_bindings(&r);
-}
-
 bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
                              gbx_trouble *trouble)
 {
@@ -228,6 +218,15 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 
     return read_data(&r) && read_datasets(&r) &&
            gbx_preloads_read(&args->preloads, input->preloads, trouble);
+}
+
+bool gbx_run_input_read(const gbx_run_args *args, gbx_run_input *input,
+                        gbx_trouble *trouble)
+{
+    const reading r = {.args = args, .input = input, .trouble = trouble};
+
+    return read_code(&r) && gbx_run_input_read_data(args, input, trouble) &&
+           make_bindings(&r);
 }
 
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,

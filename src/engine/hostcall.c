@@ -73,7 +73,6 @@ static void give_up(gbx_hostcalls *h, gbx_pending *p)
             break;
         }
     }
-    calls->count--;
     free(p->asked.note);
     *p = (gbx_pending){.next = h->free};
     h->free = place;
@@ -427,7 +426,6 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
         p->wire_id = msg->id;
         p->next = run->calls.first;
         run->calls.first = (uint32_t)p->id;
-        run->calls.count++;
         request = p->id;
     }
     (void)pthread_mutex_unlock(&h->lock);

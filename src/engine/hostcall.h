@@ -68,7 +68,6 @@ typedef struct gbx_hostcalls {
  * driver uses. */
 typedef struct gbx_run_calls {
     uint32_t first; /* 1 + place of the latest unanswered request; 0: none */
-    uint32_t count; /* unanswered requests */
     gbx_reply *replies, **replies_end;
     bool was_answered;          /* driver only: an answer was passed to the worker */
     uint64_t in_left;           /* bytes that further answers may have */

@@ -336,8 +336,6 @@ bool gbx_redirect_ends_body(const gbx_fetch_request *request,
 
 #define GBX_ADDRESSES_MAX 64u
 
-struct event_base;
-
 typedef struct gbx_resolver gbx_resolver;
 typedef struct gbx_query gbx_query;
 
@@ -441,8 +439,6 @@ const char *gbx_transfer_address(const gbx_transfer *transfer);
  * Tokens are valid only while their request waits: a duplicate, late or misdirected
  * answer is refused.
  */
-
-struct event_base;
 
 typedef struct gbx_transport gbx_transport;
 

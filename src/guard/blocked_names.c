@@ -41,8 +41,7 @@
 #define DO_REQUEST "make the request outside and give what it returned as the input"
 #define DO_BUILTIN \
     "use what JavaScript itself has: Array, Map, Set, JSON, Math, Intl, RegExp"
-#define DO_RETURN "return the text instead, and write it outside"
-#define DO_WRITE  "write the code out, or choose among functions by a key of an object"
+#define DO_WRITE "write the code out, or choose among functions by a key of an object"
 
 static const gbx_word words[] = {
     {"Buffer", GBX_USE_ANY, "buffer", NO_HOST, "use strings, arrays or Uint8Array", 0,
@@ -86,7 +85,7 @@ static const gbx_word words[] = {
     {"require", GBX_USE_ANY, "require", NO_MODULES, DO_BUILTIN, 0, false},
     {"spawnSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
     {"tls", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, 0, false},
-    {"writeFileSync", GBX_USE_ANY, "file", NO_FILES, DO_RETURN, 0, false},
+    {"writeFileSync", GBX_USE_ANY, "file", NO_FILES, GBX_WRITE_HINT, 0, false},
 };
 
 _Static_assert(GBX_COUNTOF(words) < GBX_WORDS_MAX, "a set of words is 64 bits");
@@ -255,11 +254,6 @@ bool gbx_word_is_write(const char *name, size_t len)
         if (order(name, len, verbs[i]) == 0)
             return true;
     return false;
-}
-
-const char *gbx_word_write_hint(void)
-{
-    return DO_RETURN;
 }
 
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities)

@@ -57,7 +57,7 @@ const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
 bool gbx_word_is_write(const char *name, size_t len);
 
 /* What to do instead of changing files. */
-const char *gbx_word_write_hint(void);
+#define GBX_WRITE_HINT "return the text instead, and write it outside"
 
 /* Advice for code that loads the module of that name; NULL: an unknown module. */
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);

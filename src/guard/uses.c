@@ -432,7 +432,7 @@ static void judge_file(struct pass *p, uint32_t i)
         !is_objectionable(p, t->nodes[i].parent, GBX_USE_ANY))
         return;
     gbx_findings_add(p->f, GBX_CODE_INVALID_CODE, "file", p->base + t->nodes[i].start,
-                     gbx_word_write_hint(),
+                     GBX_WRITE_HINT,
                      "'fs.%.*s' is not available: files can only be read", (int)len,
                      name);
 }

@@ -168,6 +168,12 @@ struct gbx_policy {
 /* Take a reference; release it with gbx_policy_free(). */
 gbx_policy *gbx_policy_ref(gbx_policy *policy);
 
+/* For GBX_CLEANUP. */
+static inline void gbx_policy_release(gbx_policy **policy)
+{
+    gbx_policy_free(*policy);
+}
+
 /*
  * True if a call may have the policy narrow when its engine has wide. If not, the error
  * is GBX_E_POLICY and names the first thing that narrow allows and wide does not.

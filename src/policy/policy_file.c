@@ -380,15 +380,10 @@ static gbx_status read_policy(gbx_json_reader *r, gbx_view value)
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), r->policy);
 }
 
-static void release_policy(gbx_policy **policy)
-{
-    gbx_policy_free(*policy);
-}
-
 static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
 {
     gbx_view value = {0};
-    GBX_CLEANUP(release_policy) gbx_policy *policy = gbx_policy_new();
+    GBX_CLEANUP(gbx_policy_release) gbx_policy *policy = gbx_policy_new();
     gbx_status status;
 
     if (policy == NULL)
@@ -475,7 +470,7 @@ gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     GBX_CLEANUP(gbx_free) char *directory = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
-    GBX_CLEANUP(release_policy) gbx_policy *policy = NULL;
+    GBX_CLEANUP(gbx_policy_release) gbx_policy *policy = NULL;
     gbx_trusted_file file = {.path = path, .what = "the policy ", .flags = O_RDONLY};
     gbx_status status = take_flags(flags, &file.trust, reterr);
 

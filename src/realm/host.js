@@ -212,11 +212,6 @@
     return known;
   }
 
-  /* True if a call was sent and has no answer yet. */
-  function isWaiting() {
-    return flying > 0;
-  }
-
   /* A method of an object literal has no prototype and is not a constructor. */
   function makeFunction(name, own) {
     return {
@@ -277,5 +272,5 @@
     knownUnits = 0;
   }
 
-  return { forget, call, start, ask, cancel, answer, answered, isWaiting, expose, withhold };
+  return { forget, call, start, ask, cancel, answer, answered, expose, withhold };
 })

@@ -239,7 +239,6 @@ void gbx_dates_learn(void);
 
 /* The members of result.js's value. XX(field, member) */
 #define GBX_REALM_HELPERS(XX)                                                   \
-    XX(apply, "apply")                                                          \
     XX(call, "call")                                                            \
     XX(watch, "watch")                                                          \
     XX(explain, "explain")                                                      \

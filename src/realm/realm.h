@@ -116,9 +116,6 @@ void gbx_realm_warm_own(gbx_realm *realm, int how_much);
 /* Collect garbage, and prepare the allocator's next free blocks. Call after loading. */
 void gbx_realm_settle(gbx_realm *realm, int how_much);
 
-/* The same without collecting, for a realm that was settled before it was complete. */
-void gbx_realm_settle_again(gbx_realm *realm);
-
 /* "JavaScriptCore 2.50.6 of 2026-06-30": version and build date of the library. The
  * first call reads files. */
 const char *gbx_realm_engine(void);

@@ -443,7 +443,6 @@
   }
 
   return {
-    apply,
     watch,
     explain,
     explainTop,

@@ -410,11 +410,6 @@ void gbx_realm_warm_own(gbx_realm *realm, int how_much)
         forget_match(realm);
 }
 
-void gbx_realm_settle_again(gbx_realm *realm)
-{
-    (void)gbx_realm_rehearse(realm);
-}
-
 void gbx_realm_settle(gbx_realm *realm, int how_much)
 {
     gbx_realm_outcome outcome;

@@ -48,8 +48,8 @@ static bool read_line(const char *line, gbx_mapping *ret)
     char mode[5];
     int end = 0;
 
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-               &ret->from, &ret->to, mode, &ret->offset, &ret->file, &end) != 5)
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*x %*x:%*x %" SCNu64 " %n",
+               &ret->from, &ret->to, mode, &ret->file, &end) != 4)
         return false;
     name = strrchr(line + end, '/');
     name = name != NULL ? name + 1 : line + end;

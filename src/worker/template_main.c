@@ -562,7 +562,7 @@ static void warm(template *t)
 static void warm_more(template *t)
 {
     gbx_realm_warm_own(t->realm, t->config.warm);
-    gbx_realm_settle_again(t->realm);
+    (void)gbx_realm_rehearse(t->realm); /* it was settled before it was complete */
     make_room(t);
     gbx_libs_drop(); /* not earlier: a capability may have loaded one */
     if (t->config.warm == 0)

@@ -264,10 +264,9 @@ typedef struct gbx_launch {
 typedef struct gbx_mapping {
     uintptr_t from;
     uintptr_t to;
-    uint64_t offset; /* in its file, bytes */
-    uint64_t file;   /* inode number of its file; 0: none */
-    uint64_t own;    /* KiB of private pages; only if requested */
-    int prot;        /* in the form of mprotect() */
+    uint64_t file; /* inode number of its file; 0: none */
+    uint64_t own;  /* KiB of private pages; only if requested */
+    int prot;      /* in the form of mprotect() */
     bool is_private;
     char name[GBX_MAPPING_NAME_MAX]; /* without the folder; longer ones are cut */
 } gbx_mapping;

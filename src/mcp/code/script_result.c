@@ -444,7 +444,7 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
 
         gbx_mcp_finish(request, &result);
     } else {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
     }
     gbx_script_reply_cleanup(&texts);
 }

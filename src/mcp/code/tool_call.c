@@ -404,7 +404,7 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     gbx_block_text(&all, first.data, first.len);
     (void)gbx_buf_puts(&all, "]");
     if (all.failed || blocks.failed) {
-        gbx_mcp_fail(call->base.request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        gbx_mcp_fail(call->base.request, GBX_RPC_INTERNAL_ERROR, "memory is out");
         return;
     }
     out.content = (char *)all.data;

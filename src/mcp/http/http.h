@@ -339,7 +339,6 @@ typedef struct gbx_streams {
     bool primes;        /* clients accept events without data */
     const char *fields; /* further header fields of answers, or NULL */
     uint64_t last;      /* number of the last stream */
-    size_t count;
     size_t event_count;
     size_t bytes;
     void *user;

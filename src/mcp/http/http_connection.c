@@ -479,7 +479,7 @@ void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *us
 /* ---- the answer ------------------------------------------------------------------ */
 
 /* The answer is complete; what the client still sends is dropped. */
-static void flush(gbx_http_connection *c)
+void gbx_http_end(gbx_http_connection *c)
 {
     c->gone = NULL;
     if (c->phase == READING) /* refused; else take_request() drops it */
@@ -518,7 +518,7 @@ void gbx_http_reply(gbx_http_connection *c, int status, const char *fields,
         (void)evbuffer_add_printf(output, "Content-Type: %s\r\n", type);
     (void)evbuffer_add_printf(output, "Content-Length: %zu\r\n\r\n", len);
     (void)evbuffer_add(output, body, len);
-    flush(c);
+    gbx_http_end(c);
 }
 
 void gbx_http_reply_error(gbx_http_connection *c, int status, const char *fields,
@@ -557,11 +557,6 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
     (void)bufferevent_write(c->bev, text, len);
     (void)bufferevent_write(c->bev, "\n\n", 2);
     return true;
-}
-
-void gbx_http_end(gbx_http_connection *c)
-{
-    flush(c);
 }
 
 int gbx_http_descriptor(const gbx_http_connection *c)

@@ -101,7 +101,6 @@ static void drop_stream(gbx_stream *s)
     while (!TAILQ_EMPTY(&s->events))
         drop_event(s);
     TAILQ_REMOVE(&s->owner->all, s, entry);
-    s->owner->count--;
     free(s);
 }
 
@@ -182,7 +181,6 @@ gbx_stream *gbx_stream_new(gbx_streams *streams, gbx_http_connection *c)
     s->since_ns = gbx_clock_now_ns();
     TAILQ_INIT(&s->events);
     TAILQ_INSERT_TAIL(&streams->all, s, entry);
-    streams->count++;
     if (c != NULL)
         gbx_http_on_gone(c, on_gone, s);
     return s;

@@ -166,7 +166,6 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
 
 /* A JSON-RPC error. For errors that a model should repair, use a result with
  * is_error. */
-#define GBX_MCP_INTERNAL_ERROR (-32603)
 /* The code is -32602 or -32002, depending on the era. message NULL: a standard
  * message. */
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,

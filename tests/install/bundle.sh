@@ -92,7 +92,7 @@ incomplete() { # file expected command...
     [[ $found == *"$expected"* && $(wc -l <<<"$found") = 1 ]] || fail "without $file: '$found'"
     mv "$top/away" "$folder/lib/$file"
 }
-chmod u+w "$folder/lib"
+chmod -R u+w "$folder/lib"
 incomplete ld.so 'unpack the bundle again' "$root/glovebox"
 incomplete glovebox-worker 'cannot open the worker program' "$root/glovebox"
 

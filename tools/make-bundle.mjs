@@ -9,7 +9,7 @@
 //
 // BUILD is a folder where everything is built, OUT the folder for the result: without a choice
 // all of these. The libraries are the system's own, of Debian or its relatives, as files that can
-// be replaced; only the package for Debian leaves them out. $MCP_NAME is the releaser's name in
+// be replaced, but for three that are linked and not used; only the package for Debian leaves them out. $MCP_NAME is the releaser's name in
 // the registry of MCP, such as io.github.somebody/glovebox; without it nothing is made for that.
 // The same build and packages give the same bytes; their date is $SOURCE_DATE_EPOCH, else
 // that of the last commit, else 0.
@@ -72,10 +72,41 @@ function pathOf(soname) {
   return path;
 }
 
-/** The libraries that a program or library needs, as pairs of name and path. */
-function closure(path) {
-  const found = run('ldd', path).matchAll(/^\s+(?:(\S+) => )?(\/\S+) \(/gm);
-  return [...found].map(([, soname, file]) => [soname ?? basename(file), file]);
+// The engine links them for its other interfaces. What is used of it calls none of their functions,
+// and they bring ten libraries more, which take a tenth of a start to load.
+const UNUSED = ['libgio-2.0.so.0', 'libgobject-2.0.so.0', 'libsystemd.so.0'];
+
+const neededBy = (path) => [...run('objdump', '-p', path).matchAll(/^ +NEEDED +(\S+)/gm)].map(([, soname]) => soname);
+
+/** The libraries that files need, as a map from name to path; UNUSED ones need none. */
+function closure(files) {
+  const paths = new Map(files.flatMap((path) => [...run('ldd', path).matchAll(/^\s+(?:(\S+) => )?(\/\S+) \(/gm)])
+    .map(([, soname, path]) => [soname ?? basename(path), path]));
+  const found = new Map();
+  const add = (file) => {
+    for (const soname of neededBy(file)) {
+      if (found.has(soname)) continue;
+      found.set(soname, paths.get(soname) ?? pathOf(soname));
+      if (!UNUSED.includes(soname)) add(found.get(soname));
+    }
+  };
+  files.forEach(add);
+  return found;
+}
+
+/** A library of that name whose functions, those that the engine binds, end the process. */
+function makeStub(soname, path, to) {
+  const folder = temporary();
+  const defined = new Set([...run('nm', '-D', '--defined-only', path).matchAll(/ T ([^\s@]+)/g)].map(([, symbol]) => symbol));
+  const bound = [...run('nm', '-D', '--undefined-only', '--with-symbol-versions', pathOf(ENGINE)).matchAll(/ U ([^\s@]+)(?:@(\S+))?/g)]
+    .filter(([, symbol]) => defined.has(symbol));
+  const nodes = [...new Set(bound.map(([, , node]) => node))].filter(Boolean);
+  writeFileSync(join(folder, 'stub.c'), bound.map(([, symbol]) => `void ${symbol}(void) { __builtin_trap(); }\n`).join(''));
+  writeFileSync(join(folder, 'map'), nodes.map((node) => `${node} { global: ${
+    bound.filter(([, , one]) => one === node).map(([, symbol]) => `${symbol};`).join(' ')} };\n`).join(''));
+  run('cc', '-shared', '-fPIC', '-O2', '-s', '-nostdlib', '-fno-builtin', `-Wl,-soname,${soname},--build-id=none`,
+    ...(nodes.length > 0 ? [`-Wl,--version-script,${join(folder, 'map')}`] : []), '-o', to, join(folder, 'stub.c'));
+  rmSync(folder, { recursive: true });
 }
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'glovebox-bundle-'));
@@ -87,9 +118,14 @@ function installed(prefix = temporary()) {
 
 function copyLibraries(programs) {
   const loaded = LOADED.map((soname) => [soname, pathOf(soname)]);
-  const libraries = new Map([...loaded, ...programs.flatMap(closure), ...loaded.flatMap(([, path]) => closure(path))]);
+  const libraries = new Map([...loaded, ...closure([...programs, ...loaded.map(([, path]) => path)])]);
   const sources = [];
   for (const [soname, path] of [...libraries].sort()) {
+    if (UNUSED.includes(soname)) {
+      makeStub(soname, path, join(bundle, 'lib', soname));
+      sources.push({ file: `lib/${soname}` });
+      continue;
+    }
     const owner = packageOf(realpathSync(path));
     const isLoader = soname.startsWith('ld-linux');
     // The addon uses the C library of its process, and must not find parts of another one.
@@ -122,7 +158,7 @@ function certificates() {
 /** The packages of the libraries, with their licences and the names of their sources. */
 function describe(sources) {
   const packages = new Map();
-  for (const { file, owner } of sources) {
+  for (const { file, owner } of sources.filter((one) => one.owner !== undefined)) {
     if (!packages.has(owner)) packages.set(owner, []);
     packages.get(owner).push(file);
   }
@@ -142,7 +178,7 @@ function filesOf(folder) {
 }
 
 /** What is in the bundle, in SPDX 2.3. */
-function billOfMaterials(packages) {
+function billOfMaterials(packages, stubs) {
   const id = (text) => `SPDXRef-${text.replace(/[^A-Za-z0-9.-]/g, '-')}`;
   const entry = (one) => ({
     SPDXID: id(one.name),
@@ -153,9 +189,9 @@ function billOfMaterials(packages) {
     licenseConcluded: 'NOASSERTION',
     licenseDeclared: one.licence ?? 'NOASSERTION',
     copyrightText: 'NOASSERTION',
-    ...(one.source && { sourceInfo: `built from the Debian source package ${one.source}; files: ${one.files.join(', ')}` }),
+    sourceInfo: `built from ${one.source ? `the Debian source package ${one.source}` : 'its own sources'}; files: ${one.files.join(', ')}`,
   });
-  const all = [{ name: 'glovebox', version, licence: 'MIT' }, ...packages];
+  const all = [{ name: 'glovebox', version, licence: 'MIT', files: ['bin/glovebox', 'lib/glovebox*', ...stubs] }, ...packages];
   return {
     spdxVersion: 'SPDX-2.3',
     dataLicense: 'CC0-1.0',
@@ -180,15 +216,16 @@ function makeFolder() {
   run('strip', '-o', join(bundle, 'lib', 'glovebox.node'), addon);
   copyFileSync(join(root, 'tools', 'bundle-install.sh'), join(bundle, 'install.sh'));
   cpSync(join(stage, 'share'), join(bundle, 'share'), { recursive: true });
-  const packages = describe([...copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]),
-    { file: 'lib/ca-certificates.crt', owner: 'ca-certificates' }]);
+  const sources = copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]);
+  const packages = describe([...sources, { file: 'lib/ca-certificates.crt', owner: 'ca-certificates' }]);
+  const stubs = sources.filter(({ owner }) => owner === undefined).map(({ file }) => file);
   rmSync(stage, { recursive: true });
   writeFileSync(join(bundle, 'lib', 'ca-certificates.crt'), certificates());
   // Packers change times of files: `glovebox doctor` shows the engine's day.
   writeFileSync(join(bundle, 'lib', 'engine-date'), statSync(realpathSync(pathOf(ENGINE))).mtime.toISOString().slice(0, 10));
   writeFileSync(join(bundle, 'package.json'), `${JSON.stringify(PLATFORM_PACKAGE, null, 2)}\n`);
   copyFileSync(join(root, 'LICENSE'), join(bundle, 'LICENSE'));
-  writeFileSync(join(bundle, 'sbom.spdx.json'), `${JSON.stringify(billOfMaterials(packages), null, 1)}\n`);
+  writeFileSync(join(bundle, 'sbom.spdx.json'), `${JSON.stringify(billOfMaterials(packages, stubs), null, 1)}\n`);
   const sums = filesOf(bundle).map((path) => `${digest(path)}  ${relative(bundle, path)}\n`);
   writeFileSync(join(bundle, 'SHA256SUMS'), sums.join(''));
 }

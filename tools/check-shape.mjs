@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105575,
-  'lines in src/mcp': 37482,
+  'lines in src': 105585,
+  'lines in src/mcp': 37492,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 74332,
+  'lines in tests and node/test': 74343,
   'files in src': 370,
   'headers in src': 71,
   'C files under 60 lines': 6,

@@ -16,6 +16,7 @@
  *                             ended, CALL counting from 1, and "cancel CALL" cancels it
  *     is WHAT VALUE           WHAT is a text of find_text() or a number of find_number()
  *     has WHAT PART           or "begins WHAT PART"
+ *     last call               from now on each call ends its run
  *     logged COUNT PART       how often it is in the security log
  *     server wants a sign-in  refuses calls until a person has signed in; "server wants sign-ins":
  *                             always. "signs in": once the person is asked, they do; "signs in not":
@@ -68,7 +69,8 @@ static struct {
     size_t started;
     char *kept[CALLS_MAX];
     size_t kept_count;
-    int lock; /* on the grants */
+    int lock;      /* on the grants */
+    bool ends_run; /* with each call */
 } s;
 
 static void on_line(void *user, const char *line, size_t len)
@@ -103,6 +105,8 @@ static void on_done(gbx_tool_call *call, const gbx_gate_reply *reply)
     (void)snprintf(to->result, sizeof to->result, "%.*s", (int)reply->result.len,
                    reply->result.at != NULL ? reply->result.at : "");
     keep_end(reply->result, to);
+    if (s.ends_run)
+        gbx_gate_end_run(gate, call->run);
     gbx_tool_call_release(call);
 }
 
@@ -293,6 +297,12 @@ static void on_close(char *rest)
 static void on_end_run(char *rest)
 {
     gbx_gate_end_run(gate, rest);
+}
+
+static void on_last_call(char *rest)
+{
+    (void)rest;
+    s.ends_run = true;
 }
 
 /* So many refusals may be logged, and no second will be over. */
@@ -610,6 +620,7 @@ static const steps_verb verbs[] = {
     {"wait", on_wait, NULL},
     {"cancel", on_cancel, NULL},
     {"end run", on_end_run, NULL},
+    {"last call", on_last_call, NULL},
     {"rate", on_rate, NULL},
     {"grant", on_grant, NULL},
     {"grants folder", on_grants_folder, NULL},

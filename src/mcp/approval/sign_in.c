@@ -35,6 +35,7 @@ struct gbx_gate_sign_in {
     int stop_fd;
     int news_fd; /* has_url or has_ended has become true */
     struct event *news;
+    bool is_listed;
     bool is_asked;
     bool is_declined;
     bool is_over; /* the thread is joined */
@@ -68,11 +69,14 @@ static void stop(const gbx_gate_sign_in *s)
         notify(s->stop_fd);
 }
 
-/* Drop it from the gate once its thread has ended. */
-static void drop(gbx_gate_sign_in *s)
+/* Off the gate's list, which no longer holds it; the caller still does. */
+static void unlist(gbx_gate_sign_in *s)
 {
+    if (!s->is_listed)
+        return;
+    s->is_listed = false;
     LIST_REMOVE(s, in_gate);
-    release(s);
+    s->holders--;
 }
 
 static void join(gbx_gate_sign_in *s)
@@ -186,6 +190,7 @@ static void end(gbx_gate_sign_in *s)
     gbx_tool_call *call = first_call(s);
 
     join(s);
+    s->holders++; /* the end of a call may end its run, which takes it off the list */
     if (s->status == GBX_OK) {
         gbx_upstream_signed_in(s->gate->upstreams, s->server);
         if (call != NULL)
@@ -202,7 +207,8 @@ static void end(gbx_gate_sign_in *s)
                                        : s->err.message);
     }
     if (!s->is_declined || s->run[0] == '\0')
-        drop(s);
+        unlist(s);
+    release(s);
 }
 
 static void on_news(evutil_socket_t fd, short what, void *arg)
@@ -254,6 +260,7 @@ static gbx_gate_sign_in *start(const gbx_tool_call *call)
         release(s);
         return NULL;
     }
+    s->is_listed = true;
     LIST_INSERT_HEAD(&gate->sign_ins, s, in_gate);
     return s;
 }
@@ -288,8 +295,11 @@ void gbx_gate_sign_ins_end(gbx_gate *gate, const char *run)
             stop(s);
             join(s);
         }
-        if (s->is_over && (run == NULL || strcmp(s->run, run) == 0))
-            drop(s);
+        if (s->is_over && (run == NULL || strcmp(s->run, run) == 0)) {
+            s->holders++;
+            unlist(s);
+            release(s);
+        }
         s = next;
     }
 }

@@ -17,6 +17,9 @@ pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 # And again, in the worker. 3.38: sqlite3_error_offset().
 pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 
+# And in the command.
+pkg_check_modules(CJOSE REQUIRED cjose)
+
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")
 foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c

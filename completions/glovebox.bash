@@ -51,7 +51,7 @@ _glovebox() {
         _glovebox_files json ndjson jsonl
         return
         ;;
-    --security-log | --record | --token-file | --socket)
+    --security-log | --record | --token-file | --oauth | --socket)
         COMPREPLY=($(compgen -f -- "$cur"))
         compopt -o filenames 2>/dev/null || true
         return
@@ -123,7 +123,7 @@ _glovebox() {
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
             options="--data --examples --show --preload --config --http --socket --path
-                --token-file --behind-proxy --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+                --token-file --oauth --behind-proxy --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105585,
-  'lines in src/mcp': 37492,
+  'lines in src': 107176,
+  'lines in src/mcp': 38976,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 74343,
-  'files in src': 370,
-  'headers in src': 71,
+  'lines in tests and node/test': 74803,
+  'files in src': 375,
+  'headers in src': 72,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14000,
+  'words in pages of docs': 13998,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

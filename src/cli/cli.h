@@ -324,8 +324,9 @@ typedef struct gbx_security_log {
     bool is_torn;  /* under lock: the last line was written in part */
     pthread_mutex_t lock;
     char *name;
-    atomic_int error; /* errno of the first lost line */
-    bool is_reported; /* by check or close */
+    const char *client; /* named in each line, without quotes or backslashes; or NULL */
+    atomic_int error;   /* errno of the first lost line */
+    bool is_reported;   /* by check or close */
 } gbx_security_log;
 
 /* path "-" is standard error. */

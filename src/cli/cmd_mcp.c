@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/access/access.h"
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
 #include "mcp/data/data.h"
@@ -151,6 +152,8 @@ typedef struct mcp_args {
     const char *security_log;
     gbx_policy_args policy;
     gbx_http_options http;
+    gbx_access_file access;
+    const gbx_access_grant *grant; /* what the client may use; NULL: everything */
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -209,9 +212,13 @@ static const gbx_opt http_rows[] = {
     GBX_ROW_TEXT(
         gbx_http_options, token_file, "token-file", "FILE",
         "serve only requests with the token in FILE, as Authorization: Bearer"),
+    GBX_ROW_TEXT(
+        gbx_http_options, oauth_file, "oauth", "FILE",
+        "serve only requests with an access token of the issuer in FILE, whose "
+        "scopes say what their clients may use"),
     GBX_ROW_FLAG(gbx_http_options, is_behind_proxy, "behind-proxy",
                  "a proxy with TLS is in front: any Host is accepted, and ADDR may be "
-                 "reached by other machines; needs --token-file"),
+                 "reached by other machines; needs --oauth or --token-file"),
     {0},
 };
 
@@ -272,10 +279,52 @@ static bool take_descriptors(serving *s)
 
 static bool open_security_log(serving *s, const char *path)
 {
-    return path == NULL || s->security_log.is_open ||
-           gbx_trouble_output(&s->trouble, gbx_security_log_open(&s->security_log, path,
-                                                                 GBX_LOG_DROPS_LINES,
-                                                                 &s->trouble.err));
+    gbx_status status = GBX_OK;
+
+    if (path == NULL || s->security_log.is_open)
+        return true;
+    status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
+                                   &s->trouble.err);
+    if (s->args->grant != NULL && s->args->grant->name[0] != '\0')
+        s->security_log.client = s->args->grant->name;
+    return gbx_trouble_output(&s->trouble, status);
+}
+
+/* ---- the rights of an OAuth client ------------------------------------------------ */
+
+/* A function of gbx_gate_rules_select(). Without OAuth a client has no scope. */
+static bool has_scope(const void *user, const char *scope)
+{
+    const mcp_args *args = user;
+
+    for (size_t i = 0; args->grant != NULL && i < args->access.scope_count; i++)
+        if ((args->grant->scopes >> i & 1) != 0 &&
+            strcmp(args->access.scopes[i].name, scope) == 0)
+            return true;
+    return false;
+}
+
+/* gbx_mcp_server_options.offers */
+static bool offers(const void *user, const char *tool)
+{
+    const mcp_args *args = user;
+
+    return gbx_access_gives_tool(&args->access, args->grant->scopes, tool);
+}
+
+/* Keep the items about datasets that the client may use; each begins with a name. */
+static void keep_datasets(const mcp_args *args, gbx_opt_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        char *name = gbx_need(strndup(list->item[i], strcspn(list->item[i], "=.")));
+
+        if (gbx_access_gives_dataset(&args->access, args->grant->scopes, name))
+            list->item[kept++] = list->item[i];
+        free(name);
+    }
+    list->count = kept;
 }
 
 /* Read the file with mcpServers. Reading a FIFO may block, so signals must still have
@@ -294,6 +343,7 @@ static bool read_servers(serving *s)
     if (!gbx_trouble_input(&s->trouble, status))
         return false;
     s->trouble.file = NULL;
+    gbx_gate_rules_select(s->servers.config->rules, has_scope, s->args);
     if (s->servers.config->server_count == 0) /* a host may start us before the first */
         gbx_mcp_warn("no servers in '%s': they belong under \"mcpServers\", or "
                      "\"servers\", at its top",
@@ -313,7 +363,9 @@ static gbx_status start_servers(serving *s)
 
     servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
     servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
-    if (!s->args->http.is_behind_proxy) /* else the person is elsewhere */
+    if (s->args->grant != NULL)
+        gbx_gate_keep_no_answers(servers->gate);
+    else if (!s->args->http.is_behind_proxy) /* else the person is elsewhere */
         gbx_gate_take_sign_ins(servers->gate);
     say_trouble(servers);
     gbx_security_log_use(&s->security_log, &s->options);
@@ -339,12 +391,14 @@ static bool open_servers(serving *s)
 
 static bool start_server(serving *s)
 {
-    static const gbx_mcp_server_options about = {
+    const gbx_mcp_server_options about = {
         .name = "glovebox",
         .title = "Glovebox",
         .version = GBX_VERSION,
         .description = "Runs JavaScript in sealed, single-use processes: computation "
                        "over data that is never shown, and scripts over other servers",
+        .offers = s->args->grant != NULL ? offers : NULL,
+        .offers_user = s->args,
     };
     gbx_status status;
 
@@ -525,11 +579,50 @@ static int serve(mcp_args *args)
     return look_at_the_log(&s, status, gbx_security_log_close);
 }
 
+/* Serve the client of this process as its grant allows. */
+static int serve_granted(mcp_args *args, const char *text)
+{
+    const gbx_access_grant grant = gbx_access_grant_of(text);
+
+    args->grant = &grant;
+    keep_datasets(args, &args->data);
+    keep_datasets(args, &args->show);
+    return serve(args);
+}
+
+/* Read the file of --oauth; children need it, too. */
+static bool read_access(mcp_args *args, gbx_trouble *trouble)
+{
+    const char *path = args->http.oauth_file;
+
+    trouble->file = path;
+    if (path != NULL &&
+        !gbx_trouble_input(trouble, gbx_access_read(path, args->http.trust,
+                                                    &args->access, &trouble->err)))
+        return false;
+    trouble->file = NULL;
+    return true;
+}
+
+/* Serve in the process that listens. */
+static gbx_status serve_front(mcp_args *args, int spawner, gbx_error *err)
+{
+    gbx_status status = GBX_OK;
+
+    if (args->http.oauth_file != NULL)
+        status = gbx_access_new(&args->access, &args->http.access, err);
+    if (status == GBX_OK)
+        status = gbx_http_serve(&args->http, spawner, err);
+    gbx_access_free(args->http.access);
+    return status;
+}
+
 /* Returns in the front when it ends, and in each child when its client is served. */
 static int serve_http(mcp_args *args)
 {
     gbx_trouble trouble = {0};
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    gbx_http_caller caller = {0};
     gbx_status status;
     int spawner = -1;
 
@@ -538,15 +631,20 @@ static int serve_http(mcp_args *args)
         args->http.path = "/mcp";
     if (gbx_http_check(&args->http, &trouble.err) != GBX_OK)
         return gbx_command_misuse(&gbx_command_mcp, false, trouble.err.message);
-    status = gbx_spawner_start(&spawner, &trouble.err);
+    if (!read_access(args, &trouble)) {
+        gbx_trouble_print(&err, &trouble);
+        return trouble.exit;
+    }
+    status = gbx_spawner_start(&spawner, &caller, &trouble.err);
     if (status == GBX_OK && spawner < 0)
-        return serve(args);
+        return args->http.oauth_file != NULL ? serve_granted(args, caller.grant)
+                                             : serve(args);
     if (args->http.token_file != NULL)
         gbx_cli_hide_memory();
     raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
-        !gbx_trouble_host(&trouble, gbx_http_serve(&args->http, spawner, &trouble.err)))
+        !gbx_trouble_host(&trouble, serve_front(args, spawner, &trouble.err)))
         gbx_trouble_print(&err, &trouble);
     return trouble.exit;
 }
@@ -579,10 +677,10 @@ static int mcp_main(void *parsed)
     bool is_http = args->http.address != NULL || args->http.socket != NULL;
 
     if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
-                     args->http.is_behind_proxy))
-        return gbx_command_misuse(
-            &gbx_command_mcp, false,
-            "'--path', '--token-file' and '--behind-proxy' need --http or --socket");
+                     args->http.oauth_file != NULL || args->http.is_behind_proxy))
+        return gbx_command_misuse(&gbx_command_mcp, false,
+                                  "'--path', '--token-file', '--oauth' and "
+                                  "'--behind-proxy' need --http or --socket");
     if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");

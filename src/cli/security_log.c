@@ -86,9 +86,17 @@ static bool is_file(int fd)
 static void on_line(void *user, const char *line, size_t len)
 {
     gbx_security_log *log = user;
+    GBX_CLEANUP(gbx_free) char *named = NULL;
     int none = 0;
     int error;
 
+    if (log->client != NULL) { /* before the brace and the newline */
+        int all = asprintf(&named, "%.*s,\"client\":\"%s\"}\n", (int)len - 2, line,
+                           log->client);
+
+        line = gbx_need(all < 0 ? NULL : named);
+        len = (size_t)all;
+    }
     if (offer(log, line, len))
         return;
     error = errno;

@@ -14,19 +14,19 @@ const reply = (response, status, value, headers = {}) => {
 
 /**
  * change: functions that get the ordinary value and the issuer, and return another:
- * server (RFC 9728), metadata (RFC 8414), client, back (the query of the browser's way back),
- * token, refusal (the 401's field).
+ * server (RFC 9728), metadata (RFC 8414), keys (a JWK set), client, back (the query of the
+ * browser's way back), token, refusal (the 401's field).
  */
 export async function issue(t, change = {}, host = '127.0.0.1') {
   const seen = []; // every request: its path, query or form, and fields
   const clients = new Map(), codes = new Map(), tokens = new Map(), refreshes = new Map();
   const as = { seen, clients, tokens, refreshes, seconds: 3600 }; // say: answers calls; hangs: renews nothing
-  const altered = (what, value) => (change[what] ? change[what](value, as) : value);
+  const altered = (what, value, ...more) => (change[what] ? change[what](value, as, ...more) : value);
   const grant = (scope, resource) => {
     const access = `access-${random()}`, refresh = `refresh-${random()}`;
     tokens.set(access, { scope, resource });
     refreshes.set(refresh, { scope, resource });
-    return altered('token', { access_token: access, token_type: 'Bearer', expires_in: as.seconds, refresh_token: refresh, scope });
+    return altered('token', { access_token: access, token_type: 'Bearer', expires_in: as.seconds, refresh_token: refresh, scope }, resource);
   };
 
   const ROUTES = {
@@ -34,8 +34,9 @@ export async function issue(t, change = {}, host = '127.0.0.1') {
       { resource: `${as.url}/mcp`, authorization_servers: [`${as.url}/as`], scopes_supported: ['use'] })),
     '/.well-known/oauth-authorization-server/as': (_, response) => reply(response, 200, altered('metadata', {
       issuer: `${as.url}/as`, authorization_endpoint: `${as.url}/as/authorize`, token_endpoint: `${as.url}/as/token`,
-      registration_endpoint: `${as.url}/as/register`, code_challenge_methods_supported: ['S256'],
-      token_endpoint_auth_methods_supported: ['none'], authorization_response_iss_parameter_supported: true })),
+      registration_endpoint: `${as.url}/as/register`, jwks_uri: `${as.url}/as/keys`, code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'], response_types_supported: ['code'], authorization_response_iss_parameter_supported: true })),
+    '/as/keys': (_, response) => reply(response, 200, altered('keys', { keys: [] })),
     '/as/register': ({ body }, response) => {
       const client = { ...JSON.parse(body), client_id: random() };
       clients.set(client.client_id, client);

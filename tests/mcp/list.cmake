@@ -21,6 +21,7 @@ function(gbx_mcp_test name)
     gbx_test_cost(mcp_${name})
 endfunction()
 
+gbx_mcp_test(access)
 gbx_mcp_test(artifacts)
 gbx_mcp_test(changes)
 gbx_mcp_test(compute)

@@ -190,6 +190,11 @@ void gbx_gate_take_sign_ins(gbx_gate *gate)
     gate->takes_sign_ins = true;
 }
 
+void gbx_gate_keep_no_answers(gbx_gate *gate)
+{
+    gate->keeps_no_answers = true;
+}
+
 void gbx_gate_end_run(gbx_gate *gate, const char *run)
 {
     gbx_gate_sign_ins_end(gate, run);

@@ -123,6 +123,9 @@ void gbx_gate_on_audit(gbx_gate *gate,
  * machine. */
 void gbx_gate_take_sign_ins(gbx_gate *gate);
 
+/* Offer no permanent answers: the client is not the user whose file it is. */
+void gbx_gate_keep_no_answers(gbx_gate *gate);
+
 void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call);
 /* Calls done later, with the code "ABORTED", unless it was called already. */
 void gbx_gate_cancel(gbx_tool_call *call);

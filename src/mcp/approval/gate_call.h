@@ -64,6 +64,7 @@ struct gbx_gate {
     LIST_HEAD(, gbx_gate_sign_in) sign_ins;
     unsigned sign_in_count;
     bool takes_sign_ins;
+    bool keeps_no_answers;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */
     void (*on_line)(void *user, const char *line, size_t len);

@@ -61,7 +61,8 @@ static bool is_offered(const gbx_tool_call *call, choice c)
 static void choose_offers(gbx_tool_call *call, bool is_whole)
 {
     free(call->rule);
-    call->rule = is_whole && gbx_grants_file_is_open(call->gate->standing)
+    call->rule = is_whole && !call->gate->keeps_no_answers &&
+                         gbx_grants_file_is_open(call->gate->standing)
                      ? gbx_gate_rule_of(call)
                      : NULL;
     call->offered = 1u << DENY | 1u << ONCE;

@@ -90,7 +90,8 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
         report_end(child);
 }
 
-gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks)
+gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *caller,
+                              const gbx_child_hooks *hooks)
 {
     gbx_child_link *child;
     int fd;
@@ -99,7 +100,7 @@ gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *ho
         errno = EAGAIN;
         return NULL;
     }
-    if (!gbx_spawner_fork(children->spawner, &fd))
+    if (!gbx_spawner_fork(children->spawner, caller, &fd))
         return NULL;
     child = gbx_need(calloc(1, sizeof *child));
     child->owner = children;

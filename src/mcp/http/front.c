@@ -28,6 +28,9 @@
 #define CHILDREN_MS 2000
 #define CHECK_MS    10
 
+/* Limit of sessions of one OAuth client. */
+#define CALLER_SESSIONS_MAX 16
+
 #define RETRY_LATER "Retry-After: 5\r\n"
 #define NO_ID       ((gbx_view){0})
 
@@ -39,8 +42,8 @@ typedef struct front {
     gbx_http_listeners listeners;
     gbx_http_server *server;
     gbx_child_set children;
-    gbx_http_session *modern; /* or NULL */
     LIST_HEAD(, gbx_http_session) sessions;
+    gbx_http_session *first; /* while it shows that the server can start */
     struct event *spawner_gone;
     struct event *signals[3];
     int signal_count;
@@ -54,12 +57,9 @@ typedef struct front {
 
 /* ---- sessions ------------------------------------------------------------------ */
 
-static void end_session(front *f, gbx_http_session *s)
+static void end_session(gbx_http_session *s)
 {
-    if (s == f->modern)
-        f->modern = NULL;
-    else
-        LIST_REMOVE(s, entry);
+    LIST_REMOVE(s, entry);
     gbx_http_session_free(s);
 }
 
@@ -77,7 +77,7 @@ static void on_session_ended(void *user, gbx_http_session *s)
     if (f->phase == SERVING && !s->is_refused)
         gbx_mcp_warn("the process of %s has ended",
                      s->is_modern ? "2026-07-28" : "a session");
-    end_session(f, s);
+    end_session(s);
     if (f->phase == STARTING)
         fail_start(f);
 }
@@ -95,60 +95,79 @@ static void on_ready(void *user)
     front *f = user;
 
     f->phase = SERVING;
+    f->first->is_refused = f->options->access != NULL; /* it is nobody's */
     gbx_http_server_accept(f->server);
     gbx_mcp_timer_set(&f->sweep, SWEEP_MS);
     for (size_t i = 0; i < f->listeners.count; i++)
         name_listener(f, &f->listeners.items[i]);
 }
 
-static gbx_http_session *new_session(front *f, bool is_modern)
+/* The session of a caller: its one of 2026-07-28 (id ""), or the one with this id. */
+static gbx_http_session *find_session(front *f, const gbx_http_caller *caller,
+                                      const char *id)
 {
+    gbx_http_session *s;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    if (strcmp(s->id, id) == 0 && strcmp(s->caller.id, caller->id) == 0)
+        return s;
+    return NULL;
+}
+
+/* Has the OAuth client all the sessions that one may have? */
+static bool is_full(front *f, const gbx_http_caller *caller)
+{
+    const gbx_http_session *s;
+    size_t count = 0;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    count += strcmp(s->caller.id, caller->id) == 0;
+    return f->options->access != NULL && count >= CALLER_SESSIONS_MAX;
+}
+
+static gbx_http_session *new_session(front *f, const gbx_http_caller *caller,
+                                     bool is_modern)
+{
+    bool is_reserved =
+        f->options->access == NULL && !is_modern && find_session(f, caller, "") == NULL;
     gbx_http_session *s = NULL;
 
-    /* A place is kept for the child of 2026-07-28. */
-    if (is_modern || f->modern != NULL || f->children.count + 1 < GBX_CHILDREN_MAX)
-        s = gbx_http_session_new(&f->children, is_modern);
+    /* Without OAuth a place is kept for the only child of 2026-07-28. */
+    if (!is_full(f, caller) &&
+        f->children.count + (is_reserved ? 1 : 0) < GBX_CHILDREN_MAX)
+        s = gbx_http_session_new(&f->children, caller, is_modern);
     if (s == NULL)
         return NULL;
     s->user = f;
     s->ended = on_session_ended;
     s->ready = on_ready;
-    if (is_modern)
-        f->modern = s;
-    else
-        LIST_INSERT_HEAD(&f->sessions, s, entry);
+    LIST_INSERT_HEAD(&f->sessions, s, entry);
     return s;
 }
 
-static bool is_idle(const gbx_http_session *s, int64_t for_ns)
+static bool is_idle(const front *f, const gbx_http_session *s, int64_t for_ns)
 {
-    return !gbx_streams_is_used(&s->streams) &&
+    bool is_lasting = s->is_modern && f->options->access == NULL;
+
+    return !is_lasting && !gbx_http_session_is_busy(s) &&
+           !gbx_streams_is_used(&s->streams) &&
            gbx_clock_now_ns() - s->used_ns >= for_ns;
 }
 
-/* End the session that has been idle longest, if it was for a minute. Its place becomes
- * free soon after, when its child has ended. */
-static void make_place(front *f)
+/* End the session that has been idle longest, if it was for a minute: one of the caller's,
+ * if that has too many. Its place becomes free soon after, when its child has ended. */
+static void make_place(front *f, const gbx_http_caller *caller)
 {
+    bool is_own = is_full(f, caller);
     gbx_http_session *oldest = NULL;
     gbx_http_session *s;
 
     LIST_FOREACH(s, &f->sessions, entry)
-    if (is_idle(s, SPARE_NS) && !gbx_http_session_is_busy(s) &&
+    if (is_idle(f, s, SPARE_NS) && (!is_own || strcmp(s->caller.id, caller->id) == 0) &&
         (oldest == NULL || s->used_ns < oldest->used_ns))
         oldest = s;
     if (oldest != NULL)
-        end_session(f, oldest);
-}
-
-static gbx_http_session *find_session(front *f, const char *id)
-{
-    gbx_http_session *s;
-
-    LIST_FOREACH(s, &f->sessions, entry)
-    if (strcmp(s->id, id) == 0)
-        return s;
-    return NULL;
+        end_session(oldest);
 }
 
 static void on_sweep(void *user)
@@ -164,11 +183,9 @@ static void on_sweep(void *user)
         gbx_streams_beat(&s->streams, now_ns);
         if (gbx_streams_is_used(&s->streams))
             s->used_ns = now_ns;
-        if (is_idle(s, IDLE_NS))
-            end_session(f, s);
+        if (is_idle(f, s, IDLE_NS))
+            end_session(s);
     }
-    if (f->modern != NULL)
-        gbx_streams_beat(&f->modern->streams, now_ns);
 }
 
 /* ---- requests -------------------------------------------------------------------- */
@@ -179,7 +196,8 @@ static void refuse(gbx_http_connection *c, int status, const char *fields, gbx_v
     gbx_http_reply_error(c, status, fields, id, GBX_RPC_INVALID_REQUEST, why);
 }
 
-static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *r)
+static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
+                                const gbx_http_request *r)
 {
     const front *f = user;
 
@@ -188,10 +206,12 @@ static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *
 
 /* The session that the request names; NULL: it was refused. */
 static gbx_http_session *session_of(front *f, gbx_http_connection *c,
+                                    const gbx_http_caller *caller,
                                     const gbx_http_request *r, gbx_view id)
 {
     const char *name = gbx_http_field_of(r, "mcp-session-id");
-    gbx_http_session *s = name != NULL ? find_session(f, name) : NULL;
+    bool is_named = name != NULL && *name != '\0';
+    gbx_http_session *s = is_named ? find_session(f, caller, name) : NULL;
 
     if (!gbx_http_check_legacy(c, r))
         return NULL;
@@ -202,22 +222,24 @@ static gbx_http_session *session_of(front *f, gbx_http_connection *c,
     return s;
 }
 
-static void post_to_new(front *f, gbx_http_connection *c, gbx_span body, gbx_view id,
-                        bool is_modern)
+static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller *caller,
+                        gbx_span body, gbx_view id, bool is_modern)
 {
-    gbx_http_session *s =
-        is_modern && f->modern != NULL ? f->modern : new_session(f, is_modern);
+    gbx_http_session *s = is_modern ? find_session(f, caller, "") : NULL;
 
+    if (s == NULL)
+        s = new_session(f, caller, is_modern);
     if (s != NULL) {
         gbx_http_session_post(s, c, (const char *)body.data, body.len);
         return;
     }
-    make_place(f);
+    make_place(f, caller);
     gbx_http_reply_error(c, 503, RETRY_LATER, id, GBX_RPC_INTERNAL_ERROR,
                          "too many sessions");
 }
 
-static void on_post(front *f, gbx_http_connection *c, const gbx_http_request *r)
+static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *caller,
+                    const gbx_http_request *r)
 {
     gbx_span body = {r->body.data, r->body.len};
     gbx_http_session *s;
@@ -229,15 +251,20 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_request *r)
         gbx_http_reply_error(c, 400, NULL, fault.id, fault.code, fault.message);
     } else if (message.id.len > GBX_HTTP_ID_MAX) {
         refuse(c, 400, NULL, NO_ID, "the id has more than 1024 bytes");
+    } else if (!gbx_http_check_call(f->options, c, caller, &message)) {
+        return;
     } else if (gbx_http_is_modern(r, &message)) {
-        if (gbx_http_check_modern(c, r, &message))
-            post_to_new(f, c, body, message.id, true);
+        if (gbx_http_check_modern(c, r, &message)) {
+            if (strcmp(message.method, "subscriptions/listen") == 0)
+                gbx_http_close_after(c, caller->left_s);
+            post_to_new(f, c, caller, body, message.id, true);
+        }
     } else if (message.kind == GBX_RPC_REQUEST &&
                strcmp(message.method, "initialize") == 0) {
         if (gbx_http_check_legacy(c, r))
-            post_to_new(f, c, body, message.id, false);
+            post_to_new(f, c, caller, body, message.id, false);
     } else {
-        s = session_of(f, c, r, message.id);
+        s = session_of(f, c, caller, r, message.id);
         if (s != NULL)
             gbx_http_session_post(s, c, (const char *)body.data, body.len);
     }
@@ -246,21 +273,26 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_request *r)
 static void on_request(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
     front *f = user;
+    gbx_http_caller caller = {0};
+    gbx_http_verdict verdict = gbx_http_admit(f->options, c, r, &caller);
     gbx_http_session *s;
 
-    if (f->phase != SERVING) {
-        refuse(c, 503, RETRY_LATER, NO_ID, "the server is ending");
+    if (verdict == GBX_HTTP_ANSWERED)
+        return; /* its token has expired since */
+    if (f->phase != SERVING || verdict != GBX_HTTP_GO_ON) {
+        refuse(c, 503, RETRY_LATER, NO_ID, "the server is not ready");
     } else if (strcmp(r->method, "POST") == 0) {
-        on_post(f, c, r);
+        on_post(f, c, &caller, r);
     } else if (gbx_http_is_modern(r, NULL)) {
         refuse(c, 405, "Allow: POST\r\n", NO_ID, "2026-07-28 has POST alone");
-    } else if ((s = session_of(f, c, r, NO_ID)) == NULL) {
+    } else if ((s = session_of(f, c, &caller, r, NO_ID)) == NULL) {
         return;
     } else if (strcmp(r->method, "GET") == 0) {
+        gbx_http_close_after(c, caller.left_s);
         gbx_http_session_listen(s, c, gbx_http_field_of(r, "last-event-id"));
     } else {
         gbx_http_reply(c, 200, NULL, NULL, NULL, 0);
-        end_session(f, s);
+        end_session(s);
     }
 }
 
@@ -273,17 +305,14 @@ static bool is_busy(const front *f)
     LIST_FOREACH(s, &f->sessions, entry)
     if (gbx_http_session_is_busy(s))
         return true;
-    return (f->modern != NULL && gbx_http_session_is_busy(f->modern)) ||
-           gbx_http_server_is_sending(f->server);
+    return gbx_http_server_is_sending(f->server);
 }
 
 static void begin_ending(front *f)
 {
     f->phase = ENDING;
     while (!LIST_EMPTY(&f->sessions))
-        end_session(f, LIST_FIRST(&f->sessions));
-    if (f->modern != NULL)
-        end_session(f, f->modern);
+        end_session(LIST_FIRST(&f->sessions));
     gbx_mcp_timer_set(&f->end, CHILDREN_MS);
 }
 
@@ -369,9 +398,9 @@ static void make_events(front *f)
 static void cleanup(front *f)
 {
     while (!LIST_EMPTY(&f->sessions))
-        end_session(f, LIST_FIRST(&f->sessions));
-    if (f->modern != NULL)
-        end_session(f, f->modern);
+        end_session(LIST_FIRST(&f->sessions));
+    if (f->options->access != NULL)
+        f->options->access->stop(f->options->access);
     gbx_http_server_free(f->server);
     gbx_child_set_drop(&f->children);
     gbx_http_listeners_close(&f->listeners);
@@ -389,9 +418,39 @@ gbx_status gbx_http_check(const gbx_http_options *o, gbx_error *reterr)
 {
     if (o->path[0] != '/' || strpbrk(o->path, " ?#") != NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "'--path' must begin with '/'");
-    if (o->is_behind_proxy && o->token_file == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "'--behind-proxy' needs '--token-file'");
+    if (o->token_file != NULL && o->oauth_file != NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "either '--token-file' or '--oauth'");
+    if (o->is_behind_proxy && o->token_file == NULL && o->oauth_file == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'--behind-proxy' needs '--oauth' or '--token-file'");
     return gbx_http_listeners_check(o, reterr);
+}
+
+static void on_changed(void *user)
+{
+    const front *f = user;
+
+    if (f->server != NULL)
+        gbx_http_server_decide(f->server);
+}
+
+/* Start the first child. It serves all clients of 2026-07-28, or nobody with OAuth. */
+static void start_first(front *f)
+{
+    static const gbx_http_caller nobody = {0};
+    gbx_http_access *access = f->options->access;
+
+    f->first = new_session(f, access != NULL ? &access->whole : &nobody, true);
+    if (f->first == NULL) {
+        fail_start(f);
+        return;
+    }
+    gbx_http_session_probe(f->first);
+    if (access == NULL)
+        return;
+    access->changed = on_changed;
+    access->changed_user = f;
+    f->status = access->start(access, f->loop, f->err);
 }
 
 gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
@@ -406,11 +465,10 @@ gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                         strerror(errno));
     make_events(&f);
     f.status = gbx_http_listeners_open(&f.listeners, options, reterr);
-    if (f.status == GBX_OK && new_session(&f, true) == NULL)
-        fail_start(&f);
+    if (f.status == GBX_OK)
+        start_first(&f);
     if (f.status == GBX_OK) {
         f.server = gbx_http_server_new(f.loop, &f.listeners, &hooks);
-        gbx_http_session_probe(f.modern);
         (void)gbx_mcp_loop_run(f.loop);
     }
     cleanup(&f);

@@ -8,8 +8,8 @@
  * forked before the first client connects, so its memory holds no client's data.
  * Children and spawner die with the front.
  *
- * In the older eras each session has a child. In 2026-07-28 all requests share one
- * child, since they have the same identity: that of any client that may send requests.
+ * In the older eras each session has a child. In 2026-07-28 all requests of a caller
+ * share one. Without OAuth there is one caller: whoever may send requests.
  *
  * A connection carries one request after another. Bytes that arrive before the answer
  * are never read as the next request, so a proxy cannot disagree about where a request
@@ -31,14 +31,54 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+/* ---- who may send requests ---------------------------------------------------- */
+
+/* The sender of a request. Callers differ if their rights do. */
+typedef struct gbx_http_caller {
+    char id[33];     /* "" without OAuth */
+    char grant[160]; /* for its child, which interprets it */
+    uint32_t left_s; /* seconds until its token expires; 0: never */
+} gbx_http_caller;
+
+/* A decision about a request. */
+typedef struct gbx_http_admission {
+    int status;         /* 0: admitted; GBX_HTTP_PENDING; else that of the refusal */
+    const char *fields; /* further header fields of the refusal, or NULL */
+    const char *why;
+} gbx_http_admission;
+
+/* Not decided yet: `changed` will be called. */
+#define GBX_HTTP_PENDING (-1)
+
+/* Admits requests by their Authorization field. Texts that it returns are borrowed until
+ * the next call. Loop's thread only. */
+typedef struct gbx_http_access gbx_http_access;
+struct gbx_http_access {
+    gbx_http_caller whole; /* who may do everything; serves to try the server's start */
+    /* Set by the front: pending requests may be decided now. From the loop. */
+    void (*changed)(void *user);
+    void *changed_user;
+    gbx_status (*start)(gbx_http_access *access, gbx_mcp_loop *loop, gbx_error *reterr);
+    void (*stop)(gbx_http_access *access);
+    gbx_http_admission (*admit)(gbx_http_access *access, const char *authorization,
+                                gbx_http_caller *ret);
+    /* May the caller call that tool? Never pending. */
+    gbx_http_admission (*call)(gbx_http_access *access, const gbx_http_caller *caller,
+                               const char *tool);
+    /* A public JSON document at that path, or NULL. */
+    const char *(*document)(gbx_http_access *access, const char *path);
+};
+
 /* ---- front.c --------------------------------------------------------------- */
 
 typedef struct gbx_http_options {
-    const char *address;    /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
-    const char *socket;     /* path of a socket file, or NULL */
-    const char *path;       /* "/mcp" */
-    const char *token_file; /* for "Authorization: Bearer"; NULL: no token needed */
-    gbx_trust trust;        /* in that file */
+    const char *address;     /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
+    const char *socket;      /* path of a socket file, or NULL */
+    const char *path;        /* "/mcp" */
+    const char *token_file;  /* for "Authorization: Bearer"; NULL: no token needed */
+    gbx_trust trust;         /* in that file */
+    const char *oauth_file;  /* for OAuth; NULL: none */
+    gbx_http_access *access; /* by that file, or NULL; borrowed */
     bool is_behind_proxy;
     uint8_t token[GBX_SHA256_SIZE]; /* SHA-256 of it, once the file is read */
 } gbx_http_options;
@@ -97,12 +137,14 @@ void gbx_http_close_inherited(pid_t pid);
 /*
  * Fork the spawner. Call it before any thread is started and any secret is read. It
  * returns in the front, where *ret_socket is the socket to the spawner; and later in
- * each child, where it is -1 and standard input and output lead to the client.
+ * each child, where it is -1, *ret_caller has the grant of its caller, and standard
+ * input and output lead to the client.
  */
-gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr);
+gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
+                             gbx_error *reterr);
 
 /* Fork a child; *ret_fd is the other end of its stdin and stdout. False with errno. */
-bool gbx_spawner_fork(int spawner, int *ret_fd);
+bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int *ret_fd);
 
 /* ---- http_request.c ---------------------------------------------------------- */
 
@@ -172,10 +214,17 @@ bool gbx_http_accepts(const char *list, const char *type);
 typedef struct gbx_http_server gbx_http_server;
 typedef struct gbx_http_connection gbx_http_connection;
 
+typedef enum gbx_http_verdict {
+    GBX_HTTP_GO_ON,
+    GBX_HTTP_ANSWERED, /* the request was refused, for instance */
+    GBX_HTTP_UNDECIDED,
+} gbx_http_verdict;
+
 typedef struct gbx_http_hooks {
     void *user;
-    /* The head is complete. True: go on. False: the request was refused. */
-    bool (*head)(void *user, gbx_http_connection *c, const gbx_http_request *request);
+    /* The head is complete. */
+    gbx_http_verdict (*head)(void *user, gbx_http_connection *c,
+                             const gbx_http_request *request);
     /* The request is complete. It must be answered, now or later. */
     void (*request)(void *user, gbx_http_connection *c,
                     const gbx_http_request *request);
@@ -185,6 +234,8 @@ typedef struct gbx_http_hooks {
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
                                      const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
+/* Ask again about all undecided heads. */
+void gbx_http_server_decide(gbx_http_server *server);
 /* Stop accepting, and close each connection after its answer. */
 void gbx_http_server_stop_accepting(gbx_http_server *server);
 /* True while an answer is being sent. */
@@ -210,6 +261,8 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
                   size_t len);
 /* End the stream when everything is sent. */
 void gbx_http_end(gbx_http_connection *c);
+/* Close the connection after so many seconds if it is still open. 0: do not. */
+void gbx_http_close_after(gbx_http_connection *c, uint32_t seconds);
 /* Bytes of output that the client has not read yet. */
 size_t gbx_http_unread(const gbx_http_connection *c);
 /* Its socket, borrowed for inspection. */
@@ -242,7 +295,8 @@ typedef struct gbx_child_set {
 #define GBX_CHILDREN_MAX 64
 
 /* NULL with errno; EAGAIN: too many children. */
-gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_child_hooks *hooks);
+gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *caller,
+                              const gbx_child_hooks *hooks);
 /* Send one message, without its newline. False: too many bytes wait to be read. */
 bool gbx_child_send(gbx_child_link *child, const void *line, size_t len);
 /* Ask the child to end. No hook is called any more. NULL is ignored. */
@@ -286,9 +340,16 @@ void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret
 
 /* Checks of a request before a child sees it. True: go on. False: it was answered. */
 
-/* Check path, Host, Origin, token, method and media types. */
-bool gbx_http_guard_head(const gbx_http_options *options, gbx_http_connection *c,
-                         const gbx_http_request *request);
+/* Is the sender admitted? *ret is the sender. */
+gbx_http_verdict gbx_http_admit(const gbx_http_options *options, gbx_http_connection *c,
+                                const gbx_http_request *request, gbx_http_caller *ret);
+/* Check path, Host, Origin, sender, method and media types. */
+gbx_http_verdict gbx_http_guard_head(const gbx_http_options *options,
+                                     gbx_http_connection *c,
+                                     const gbx_http_request *request);
+/* Check that the caller may do what the message asks for. */
+bool gbx_http_check_call(const gbx_http_options *options, gbx_http_connection *c,
+                         const gbx_http_caller *caller, const gbx_rpc_message *message);
 
 /* True if the request is of 2026-07-28. message: NULL for GET and DELETE. */
 bool gbx_http_is_modern(const gbx_http_request *request,
@@ -371,7 +432,7 @@ bool gbx_streams_is_used(const gbx_streams *streams);
 /* ---- http_session.c ----------------------------------------------------------------- */
 
 /* A child and its open requests: those of one client of the older eras, or all those of
- * 2026-07-28. */
+ * a caller in 2026-07-28. */
 
 /* Maximum length of a request's id, in bytes: it is kept while the request is open. */
 #define GBX_HTTP_ID_MAX 1024
@@ -391,8 +452,9 @@ typedef struct gbx_http_pending {
 
 typedef struct gbx_http_session {
     LIST_ENTRY(gbx_http_session) entry;
-    char id[GBX_HTTP_SESSION_ID_SIZE]; /* "": the modern one */
+    char id[GBX_HTTP_SESSION_ID_SIZE]; /* "": a modern one */
     char fields[80];                   /* header fields that name it */
+    gbx_http_caller caller;
     gbx_child_link *child;
     bool is_modern;
     bool takes_batches; /* 2025-03-26 */
@@ -411,7 +473,8 @@ typedef struct gbx_http_session {
 } gbx_http_session;
 
 /* NULL with errno. */
-gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern);
+gbx_http_session *gbx_http_session_new(gbx_child_set *children,
+                                       const gbx_http_caller *caller, bool is_modern);
 /* Closes its connections, and asks its child to end. NULL is ignored. */
 void gbx_http_session_free(gbx_http_session *session);
 

@@ -70,6 +70,7 @@ struct gbx_http_connection {
     conn_phase phase;
     bool is_last;   /* close it after this answer */
     bool is_half;   /* the client sends no more */
+    bool is_held;   /* the head is not decided about: nothing is read */
     bool is_broken; /* output was refused: it closes in the next turn */
     void (*gone)(void *user);
     void *gone_user;
@@ -242,6 +243,19 @@ static void await_body(gbx_http_connection *c)
         (void)bufferevent_write(c->bev, go_on, sizeof go_on - 1);
 }
 
+/* The head is complete. */
+static void judge_head(gbx_http_connection *c)
+{
+    const gbx_http_hooks *hooks = &c->server->hooks;
+    gbx_http_verdict verdict = hooks->head(hooks->user, c, &c->request);
+
+    c->is_held = verdict == GBX_HTTP_UNDECIDED;
+    if (c->is_held)
+        (void)bufferevent_disable(c->bev, EV_READ);
+    else if (verdict == GBX_HTTP_GO_ON && c->request.part == GBX_HTTP_IN_BODY)
+        await_body(c);
+}
+
 static void take_request(gbx_http_connection *c)
 {
     const gbx_http_hooks *hooks = &c->server->hooks;
@@ -252,11 +266,18 @@ static void take_request(gbx_http_connection *c)
     drop_body(c);
 }
 
+static void take_complete(gbx_http_connection *c)
+{
+    if (c->phase != READING || c->is_held || c->request.part != GBX_HTTP_COMPLETE)
+        return;
+    c->is_last = gbx_http_is_last(&c->request);
+    take_request(c);
+}
+
 /* Read the next bytes of the request; *used is their number. */
 static void read_request(gbx_http_connection *c, const char *data, size_t len,
                          size_t *used)
 {
-    const gbx_http_hooks *hooks = &c->server->hooks;
     gbx_http_part part = c->request.part;
     size_t before = c->request.body.len;
     int status = gbx_http_request_feed(&c->request, data, len, used);
@@ -266,12 +287,8 @@ static void read_request(gbx_http_connection *c, const char *data, size_t len,
         gbx_http_reply(c, status, NULL, NULL, NULL, 0);
         return;
     }
-    if (part == GBX_HTTP_IN_HEAD && c->request.part != part) {
-        if (!hooks->head(hooks->user, c, &c->request))
-            return;
-        if (c->request.part == GBX_HTTP_IN_BODY)
-            await_body(c);
-    }
+    if (part == GBX_HTTP_IN_HEAD && c->request.part != part)
+        judge_head(c);
     if (c->server->held > HELD_MAX)
         refuse_largest(c->server);
 }
@@ -284,16 +301,15 @@ static void feed_request(gbx_http_connection *c, const char *data, size_t len)
         c->phase = READING;
         gbx_mcp_timer_set(&c->deadline, HEAD_MS);
     }
-    while (c->phase == READING && len > 0) {
+    while (c->phase == READING && !c->is_held && len > 0) {
         read_request(c, data, len, &used);
         data += used;
         len -= used;
-        if (c->phase == READING && c->request.part == GBX_HTTP_COMPLETE) {
-            c->is_last = gbx_http_is_last(&c->request);
-            take_request(c);
-        }
+        take_complete(c);
     }
-    if (len > 0)
+    if (c->is_held)
+        (void)evbuffer_prepend(bufferevent_get_input(c->bev), data, len);
+    else if (len > 0)
         c->is_last = true;
 }
 
@@ -306,8 +322,25 @@ static void on_input(struct bufferevent *bev, void *arg)
     char chunk[16384];
     int n;
 
-    while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
+    while (!c->is_held && (n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
         feed_request(c, chunk, (size_t)n);
+}
+
+void gbx_http_server_decide(gbx_http_server *server)
+{
+    gbx_http_connection *c;
+
+    TAILQ_FOREACH(c, &server->connections, entry)
+    {
+        if (!c->is_held || c->phase != READING)
+            continue;
+        judge_head(c);
+        take_complete(c);
+        if (!c->is_held) {
+            (void)bufferevent_enable(c->bev, EV_READ);
+            on_input(c->bev, c);
+        }
+    }
 }
 
 /* ---- accepting ----------------------------------------------------------------- */
@@ -557,6 +590,12 @@ bool gbx_http_put(gbx_http_connection *c, const char *head, const void *text,
     (void)bufferevent_write(c->bev, text, len);
     (void)bufferevent_write(c->bev, "\n\n", 2);
     return true;
+}
+
+void gbx_http_close_after(gbx_http_connection *c, uint32_t seconds)
+{
+    if (seconds > 0 && seconds < UINT32_MAX / 1000 && c->phase != FLUSHING)
+        gbx_mcp_timer_set(&c->deadline, seconds * 1000);
 }
 
 int gbx_http_descriptor(const gbx_http_connection *c)

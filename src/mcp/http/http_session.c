@@ -442,7 +442,8 @@ static bool name_session(gbx_http_session *s)
     return true;
 }
 
-gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern)
+gbx_http_session *gbx_http_session_new(gbx_child_set *children,
+                                       const gbx_http_caller *caller, bool is_modern)
 {
     gbx_http_session *s = gbx_need(calloc(1, sizeof *s));
     gbx_child_hooks hooks = {.user = s, .line = on_line, .ended = on_ended};
@@ -452,9 +453,10 @@ gbx_http_session *gbx_http_session_new(gbx_child_set *children, bool is_modern)
     s->streams.gone = is_modern ? on_stream_gone : NULL;
     s->streams.keeps = !is_modern;
     s->is_modern = is_modern;
+    s->caller = *caller;
     s->used_ns = gbx_clock_now_ns();
     if (is_modern || name_session(s))
-        s->child = gbx_child_new(children, &hooks);
+        s->child = gbx_child_new(children, caller, &hooks);
     if (s->child == NULL) {
         free(s);
         return NULL;

@@ -15,6 +15,9 @@
 #define HEADER_MISMATCH (-32020)
 #define NO_ID           ((gbx_view){0})
 
+/* A longer name is of no tool. */
+#define TOOL_MAX 130
+
 /* ---- the head ---------------------------------------------------------------------- */
 
 static const char *const loopback_names[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -162,7 +165,8 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
     return true;
 }
 
-bool gbx_http_guard_head(const gbx_http_options *o, gbx_http_connection *c,
+/* Check that a page of another site has not sent it. */
+static bool check_origin(const gbx_http_options *o, gbx_http_connection *c,
                          const gbx_http_request *r)
 {
     const char *host = gbx_http_field_of(r, "host");
@@ -170,14 +174,70 @@ bool gbx_http_guard_head(const gbx_http_options *o, gbx_http_connection *c,
 
     if (!is_our_host(o, gbx_http_listener_of(c), host))
         return refuse(c, 403, NULL, "the Host field names another server");
-    if (origin != NULL && !is_our_origin(o, origin, host))
-        return refuse(c, 403, NULL, "the Origin is not allowed");
-    if (!has_token(o, gbx_http_field_of(r, "authorization")))
-        return refuse(c, 401, "WWW-Authenticate: Bearer\r\n",
-                      "the token is missing or wrong");
+    return origin == NULL || is_our_origin(o, origin, host) ||
+           refuse(c, 403, NULL, "the Origin is not allowed");
+}
+
+static gbx_http_admission admission_of(const gbx_http_options *o,
+                                       const gbx_http_request *r, gbx_http_caller *ret)
+{
+    const char *field = gbx_http_field_of(r, "authorization");
+
+    if (o->access != NULL)
+        return o->access->admit(o->access, field, ret);
+    if (has_token(o, field))
+        return (gbx_http_admission){0};
+    return (gbx_http_admission){401, "WWW-Authenticate: Bearer\r\n",
+                                "the token is missing or wrong"};
+}
+
+gbx_http_verdict gbx_http_admit(const gbx_http_options *o, gbx_http_connection *c,
+                                const gbx_http_request *r, gbx_http_caller *ret)
+{
+    gbx_http_admission a = admission_of(o, r, ret);
+
+    if (a.status == GBX_HTTP_PENDING)
+        return GBX_HTTP_UNDECIDED;
+    return a.status == 0 || refuse(c, a.status, a.fields, a.why) ? GBX_HTTP_GO_ON
+                                                                 : GBX_HTTP_ANSWERED;
+}
+
+bool gbx_http_check_call(const gbx_http_options *o, gbx_http_connection *c,
+                         const gbx_http_caller *caller, const gbx_rpc_message *message)
+{
+    gbx_http_admission a = {0};
+    char tool[TOOL_MAX] = "";
+
+    if (o->access != NULL && message->kind == GBX_RPC_REQUEST &&
+        strcmp(message->method, "tools/call") == 0 &&
+        gbx_rpc_copy_text(gbx_view_member(message->payload, "name"), tool, sizeof tool))
+        a = o->access->call(o->access, caller, tool);
+    return a.status == 0 || refuse(c, a.status, a.fields, a.why);
+}
+
+gbx_http_verdict gbx_http_guard_head(const gbx_http_options *o, gbx_http_connection *c,
+                                     const gbx_http_request *r)
+{
+    const char *document = o->access != NULL && strcmp(r->method, "GET") == 0
+                               ? o->access->document(o->access, r->path)
+                               : NULL;
+    gbx_http_caller caller;
+    gbx_http_verdict verdict;
+
+    if (!check_origin(o, c, r))
+        return GBX_HTTP_ANSWERED;
+    if (document != NULL) {
+        gbx_http_reply(c, 200, NULL, "application/json", document, strlen(document));
+        return GBX_HTTP_ANSWERED;
+    }
+    verdict = gbx_http_admit(o, c, r, &caller);
+    if (verdict != GBX_HTTP_GO_ON)
+        return verdict;
     if (strcmp(r->path, o->path) != 0)
-        return refuse(c, 404, NULL, "nothing is served at this path");
-    return check_method(c, r);
+        (void)refuse(c, 404, NULL, "nothing is served at this path");
+    else if (check_method(c, r))
+        return GBX_HTTP_GO_ON;
+    return GBX_HTTP_ANSWERED;
 }
 
 /* ---- versions ---------------------------------------------------------------------- */

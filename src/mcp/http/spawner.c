@@ -44,13 +44,13 @@ static bool become_child(int socket, int fd, pid_t parent)
 }
 
 /* Fork a child for each request. Returns 0 in a child, 1 on failure and at the end. */
-static int serve_front(int socket)
+static int serve_front(int socket, gbx_http_caller *caller)
 {
     pid_t self = getpid();
-    char ask;
     int fd;
 
-    while (gbx_fd_receive(socket, &ask, 1, &fd, 1, MSG_CMSG_CLOEXEC) > 0) {
+    while (gbx_fd_receive(socket, caller->grant, sizeof caller->grant, &fd, 1,
+                          MSG_CMSG_CLOEXEC) > 0) {
         pid_t child = fd >= 0 ? fork() : -1;
 
         if (child == 0)
@@ -61,7 +61,8 @@ static int serve_front(int socket)
     return 1;
 }
 
-gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr)
+gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
+                             gbx_error *reterr)
 {
     pid_t front = getpid();
     int pair[2];
@@ -86,21 +87,21 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_error *reterr)
     /* Signals of the terminal go only to the front, which ends us in order. */
     (void)setpgid(0, 0);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps */
-    if (!follow(front) || serve_front(pair[1]) != 0)
+    if (!follow(front) || serve_front(pair[1], ret_caller) != 0)
         _exit(0);
     *ret_socket = -1;
     return GBX_OK;
 }
 
-bool gbx_spawner_fork(int spawner, int *ret_fd)
+bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int *ret_fd)
 {
     int pair[2];
     bool is_sent;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         return false;
-    is_sent =
-        gbx_fd_send(spawner, "c", 1, &pair[1], 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+    is_sent = gbx_fd_send(spawner, caller->grant, sizeof caller->grant, &pair[1], 1,
+                          MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof caller->grant;
     (void)close(pair[1]);
     if (!is_sent)
         gbx_fd_close(&pair[0]);

@@ -201,6 +201,7 @@ static void free_rule(gbx_gate_rule *rule)
 {
     free_names(rule->servers, rule->server_count);
     free_names(rule->tools, rule->tool_count);
+    free_names(rule->scopes, rule->scope_count);
     for (size_t i = 0; i < rule->condition_count; i++) {
         gbx_gate_condition *c = &rule->conditions[i];
 
@@ -289,6 +290,30 @@ void gbx_gate_rules_free(gbx_gate_rules *rules)
     free(rules->items);
     gbx_policy_free(rules->secrets);
     free(rules);
+}
+
+static bool is_for_client(const gbx_gate_rule *rule,
+                          bool (*has)(const void *user, const char *scope),
+                          const void *user)
+{
+    for (size_t i = 0; i < rule->scope_count; i++)
+        if (has(user, rule->scopes[i]))
+            return true;
+    return rule->scope_count == 0;
+}
+
+void gbx_gate_rules_select(gbx_gate_rules *rules,
+                           bool (*has)(const void *user, const char *scope),
+                           const void *user)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (is_for_client(&rules->items[i], has, user))
+            rules->items[kept++] = rules->items[i];
+        else
+            free_rule(&rules->items[i]);
+    rules->count = kept;
 }
 
 gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *server,

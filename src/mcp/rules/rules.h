@@ -160,6 +160,8 @@ typedef struct gbx_gate_rule {
     size_t server_count;
     char **tools;
     size_t tool_count;
+    char **scopes; /* of OAuth, of which the client has one; none: every client */
+    size_t scope_count;
     gbx_gate_condition *conditions; /* all must hold */
     size_t condition_count;
     gbx_gate_hint hint; /* UNKNOWN: any tool */
@@ -194,6 +196,11 @@ typedef struct gbx_gate_verdict {
 
 gbx_gate_rules *gbx_gate_rules_new(void);
 void gbx_gate_rules_free(gbx_gate_rules *rules);
+
+/* Drop the rules for other clients: has() says if this one has a scope. */
+void gbx_gate_rules_select(gbx_gate_rules *rules,
+                           bool (*has)(const void *user, const char *scope),
+                           const void *user);
 
 /* called: another name by which the tool was called, or NULL; args: an object, from
  * gbx_gate_args_open(). */

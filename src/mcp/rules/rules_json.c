@@ -92,6 +92,16 @@ static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
                : status;
 }
 
+static gbx_status add_scope(gbx_json_reader *r, const char *text, size_t len,
+                            void *target)
+{
+    gbx_gate_rule *rule = target;
+
+    if (len == 0 || strchr(text, ' ') != NULL)
+        return gbx_refuse(r->err, text, 0, "this is the name of one scope");
+    return gbx_names_add(&rule->scopes, &rule->scope_count, text, len, r->err);
+}
+
 /* One pattern, or several. */
 static gbx_status read_names(gbx_json_reader *r, gbx_view value, void *target)
 {
@@ -256,6 +266,7 @@ static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
          .offset = offsetof(gbx_gate_rule, action)},
         {.name = "server", .read = read_names, .add = add_server},
         {.name = "tool", .read = read_names, .add = add_tool},
+        {.name = "scope", .read = read_names, .add = add_scope},
         {.name = "args", .read = read_args},
         {.name = "readOnly", .read = read_hint},
         {.name = "reason", .read = read_reason},

@@ -130,6 +130,8 @@ bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
     gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
 
+    if (server->offers != NULL && !server->offers(server->offers_user, tool->name))
+        return true;
     (void)gbx_buf_puts(&shown, "{");
     gbx_json_put_text(&shown, "name", tool->name);
     gbx_json_put_text(&shown, "title", tool->title);

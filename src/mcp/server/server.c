@@ -390,6 +390,8 @@ gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
+    server->offers = options->offers;
+    server->offers_user = options->offers_user;
     server->info = print_info(options);
     server->is_ended = true;
     server->era.log_level = -1;

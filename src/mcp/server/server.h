@@ -31,6 +31,9 @@ typedef struct gbx_mcp_server_options {
     uint32_t ask_ms;          /* time for a person's answer; 0: 300000 */
     uint32_t hold_ms;         /* longest wait while held; 0: 5000 */
     uint32_t beat_ms;         /* silence before a keep-alive; 0: 10000 */
+    /* Is that tool offered to this client? NULL: every tool is. */
+    bool (*offers)(const void *user, const char *tool);
+    const void *offers_user;
 } gbx_mcp_server_options;
 
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,

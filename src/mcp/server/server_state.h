@@ -192,6 +192,8 @@ struct gbx_mcp_server {
     bool is_impatient; /* hold_ms has passed: holds are ignored */
     uint32_t hold_ms;
     uint32_t beat_ms;
+    bool (*offers)(const void *user, const char *tool);
+    const void *offers_user;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
     void *advise_user;
     gbx_mcp_timer patience;

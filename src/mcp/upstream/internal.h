@@ -589,6 +589,10 @@ typedef struct gbx_oauth_metadata {
 /* Fetch a JSON object from a URL; NULL: there is none. */
 typedef json_t *gbx_oauth_get_fn(void *user, const char *url);
 
+/* The URL at which an issuer may have its metadata; index from 0. To be freed; NULL: there
+ * are no more. */
+char *gbx_oauth_issuer_place(const gbx_libcurl *lib, const char *issuer, size_t index);
+
 /* challenge: the WWW-Authenticate field of the server's refusal, or ""; NULL: it
  * refused nothing. */
 gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,

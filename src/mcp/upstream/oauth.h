@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "mcp/config/config.h"
+#include "mcp/rpc/rpc.h"
 
 #include <jansson.h>
 
@@ -52,6 +53,29 @@ gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
 
 /* A text in an object, or "". */
 const char *gbx_oauth_text(const json_t *object, const char *name);
+
+/* ---- oauth_keys.c ---------------------------------------------------------------- */
+
+/* The public keys of an authorization server: fetched by the loop now, later again and
+ * again, and when they are wanted. */
+typedef struct gbx_oauth_keys gbx_oauth_keys;
+
+typedef struct gbx_oauth_keys_options {
+    gbx_mcp_loop *loop;
+    const char *issuer; /* borrowed */
+    void *user;
+    /* An attempt has ended: with a JWK set, which is borrowed; or with NULL and the
+     * reason. From the loop. */
+    void (*fetched)(void *user, const json_t *set, const char *why);
+} gbx_oauth_keys_options;
+
+/* GBX_E_USAGE: the issuer is no URL that can be used. */
+gbx_status gbx_oauth_keys_new(const gbx_oauth_keys_options *options,
+                              gbx_oauth_keys **ret, gbx_error *reterr);
+/* Fetch them now. False: the last attempt was only a moment ago. */
+bool gbx_oauth_keys_want(gbx_oauth_keys *keys);
+/* NULL is ignored. */
+void gbx_oauth_keys_free(gbx_oauth_keys *keys);
 
 /* ---- oauth_sign_in.c ------------------------------------------------------------- */
 

@@ -203,8 +203,7 @@ static gbx_status assume_server(const gbx_libcurl *lib, const char *url,
 
 /* ---- the authorization server --------------------------------------------------------- */
 
-static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
-                           gbx_oauth_get_fn *get, void *user)
+char *gbx_oauth_issuer_place(const gbx_libcurl *lib, const char *issuer, size_t index)
 {
     static const struct {
         const char *name;
@@ -214,21 +213,29 @@ static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
                   {"openid-configuration", true}};
     GBX_CLEANUP(gbx_url_cleanup) gbx_url parsed = {0};
     GBX_CLEANUP(gbx_free) char *path = NULL;
-    json_t *found = NULL;
     size_t len;
 
-    if (!read_url(lib, issuer, &parsed))
+    if (index >= GBX_COUNTOF(places) || !read_url(lib, issuer, &parsed))
         return NULL;
     path = take_path(&parsed);
     len = strlen(path);
     if (len > 0 && path[len - 1] == '/')
         path[len - 1] = '\0';
-    for (size_t i = 0; found == NULL && i < GBX_COUNTOF(places); i++) {
-        GBX_CLEANUP(gbx_free)
-        char *url = well_known(&parsed, path, places[i].name, places[i].is_behind);
+    if (places[index].is_behind && path[0] == '\0')
+        return NULL;
+    return well_known(&parsed, path, places[index].name, places[index].is_behind);
+}
 
-        if (!places[i].is_behind || path[0] != '\0')
-            found = get(user, url);
+static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
+                           gbx_oauth_get_fn *get, void *user)
+{
+    json_t *found = NULL;
+    char *url;
+
+    for (size_t i = 0;
+         found == NULL && (url = gbx_oauth_issuer_place(lib, issuer, i)) != NULL; i++) {
+        found = get(user, url);
+        free(url);
     }
     return found;
 }

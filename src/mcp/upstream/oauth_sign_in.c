@@ -337,20 +337,21 @@ static long find_peer(int fd)
 
 /* Other users of this machine can see the address that the browser opens (in its
  * arguments), and could send a code of their own. */
-static bool on_head(void *user, gbx_http_connection *c, const gbx_http_request *r)
+static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
+                                const gbx_http_request *r)
 {
     long peer = find_peer(gbx_http_descriptor(c));
 
     (void)user;
     if (peer != (long)geteuid() && peer != 0) {
         gbx_http_reply(c, 403, NULL, NULL, NULL, 0);
-        return false;
+        return GBX_HTTP_ANSWERED;
     }
     if (strcmp(r->method, "GET") == 0 && strcmp(r->path, CALLBACK) == 0 &&
         r->part == GBX_HTTP_COMPLETE)
-        return true;
+        return GBX_HTTP_GO_ON;
     gbx_http_reply(c, 404, NULL, NULL, NULL, 0);
-    return false;
+    return GBX_HTTP_ANSWERED;
 }
 
 /* The value of a parameter, to be freed; NULL: there is none. */

@@ -49,6 +49,7 @@
     XX(OAUTH, 30000, "an authorization server to answer")                              \
     XX(OAUTH_LOCK, 100, "another process that renews the same token")                  \
     XX(FAREWELL, 2000, "a DELETE that nobody waits for")                               \
+    XX(REPORT, 2000, "word of the end of a server whose output has ended")             \
     XX(STDIO_END, 2000, "a server to end by itself, and again after SIGTERM")          \
     XX(LAST_END, 250, "each step of the end of all servers")                           \
     XX(LAST_FAREWELL, 200, "the last words to servers at an address")

@@ -31,9 +31,6 @@
 #define CHUNKS_AT_END 16384
 #define END_NS        (10000 * GBX_NS_PER_MS)
 
-/* How long to wait for the report of its end after its output has ended. */
-#define LAST_REPORT_MS 200
-
 #define ERROR_LINE_MAX 2000
 #define ERROR_LINES    100 /* logged at once, and then in a second */
 
@@ -196,7 +193,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
     /* It has probably ended, and its report is on the way. If not, it must end now. */
     if (p->stopping == GBX_STOP_NOT)
         p->stopping = GBX_STOP_INPUT;
-    gbx_mcp_timer_set(&p->step, LAST_REPORT_MS);
+    gbx_mcp_timer_set(&p->step, gbx_timeout_ms(GBX_TIMEOUT_REPORT));
 }
 
 static void on_errors(evutil_socket_t fd, short what, void *arg)

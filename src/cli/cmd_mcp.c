@@ -309,7 +309,8 @@ static bool offers(const void *user, const char *tool)
 {
     const mcp_args *args = user;
 
-    return gbx_access_gives_tool(&args->access, args->grant->scopes, tool);
+    return args->grant == NULL ||
+           gbx_access_gives_tool(&args->access, args->grant->scopes, tool);
 }
 
 /* Keep the items about datasets that the client may use; each begins with a name. */
@@ -397,7 +398,7 @@ static bool start_server(serving *s)
         .version = GBX_VERSION,
         .description = "Runs JavaScript in sealed, single-use processes: computation "
                        "over data that is never shown, and scripts over other servers",
-        .offers = s->args->grant != NULL ? offers : NULL,
+        .offers = offers,
         .offers_user = s->args,
     };
     gbx_status status;
@@ -458,11 +459,11 @@ static void instruct(const serving *s)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    if (s->servers.code != NULL)
+    if (s->servers.code != NULL && offers(s->args, "execute"))
         gbx_mcp_code_put_instructions(s->servers.code, &text);
-    if (s->data != NULL)
+    if (s->data != NULL && offers(s->args, "compute"))
         gbx_mcp_data_put_instructions(s->data, &text);
-    if (s->servers.code != NULL && s->data != NULL)
+    if (s->servers.code != NULL && s->data != NULL && offers(s->args, "execute"))
         (void)gbx_buf_puts(&text,
                            "Code of execute finds the datasets, too, as "
                            "datasets.NAME: join them there with what tools give.\n");

@@ -221,6 +221,10 @@ test('with servers: tools and rules by scope, in scripts, too', async () => {
   const run = (scope, code) => callOf(own, claim({ scope }), 'execute', { code }).then(resultOf);
   assert.deepEqual((await listed(own, claim({ scope: 'orders' }))).map(({ name }) => name), ['compute']);
   assert.deepEqual((await listed(own, claim({ scope: 'scripts' }))).map(({ name }) => name).sort(), ['discover', 'execute']);
+  const told = async (scope) => (await modern(own, claim({ scope }), 'server/discover')).message.result.instructions;
+  assert.match(await told('all'), /compute[^]*execute|execute[^]*compute/);
+  assert.doesNotMatch(await told('orders'), /execute/);
+  assert.doesNotMatch(await told('scripts'), /compute/);
   assert.deepEqual((await run('scripts', 'return Object.keys(datasets)')).result, ['orders']);
   assert.deepEqual((await run('all', 'return Object.keys(datasets).sort()')).result, ['orders', 'people']);
   const change = 'try { await servers.up.call("change", {}); return "done"; } catch ({ message }) { return message; }';

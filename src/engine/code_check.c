@@ -28,7 +28,8 @@ static gbx_known_code *place_of(gbx_guard_cache *known, const gbx_call *call,
     uint64_t hash = left * 8 + (uint64_t)call->form;
 
     if (call->policy != NULL || call->replay != NULL || call->bindings_len > 0 ||
-        left == 0 || left > max_len || left > GBX_KNOWN_BYTES_MAX / 4)
+        (call->flags & GBX_CALL_COMPILE) != 0 || left == 0 || left > max_len ||
+        left > GBX_KNOWN_BYTES_MAX / 4)
         return NULL;
     while (left > 0) {
         uint64_t word = 0;

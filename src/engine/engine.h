@@ -166,6 +166,10 @@ gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
 /* Converts a call of the caller's build to ours. */
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
 
+/* Limits as an older or newer caller knows them; NULL: none. */
+gbx_status gbx_limits_import(const gbx_limits *given, gbx_limits *ret,
+                             gbx_error *reterr);
+
 /* ---- pidfd.c ------------------------------------------------------------- */
 
 /*

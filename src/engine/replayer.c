@@ -257,10 +257,11 @@ static gbx_status misuse(gbx_error *reterr, const char *field)
                     "call.%s comes from the recording: leave it alone", field);
 }
 
-/* Fails if the call sets anything that comes from the recording. */
-static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
+/* Fails if the call sets anything that comes from the recording. asked: its limits. */
+static gbx_status check_alone(const gbx_call *call, const gbx_limits *asked,
+                              gbx_error *reterr)
 {
-    gbx_limits other;
+    gbx_limits other = *asked;
 
     if (call->record != NULL)
         return gbx_fail(reterr, GBX_E_USAGE,
@@ -277,9 +278,6 @@ static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
         return misuse(reterr, "dataset");
     if (call->policy != NULL)
         return misuse(reterr, "policy");
-    if (call->limits == NULL)
-        return GBX_OK;
-    other = *call->limits;
     other.struct_size = 0;
     other.timeout_ms = other.cpu_ms = 0;
     return memcmp(&other, &(gbx_limits){0}, sizeof other) == 0
@@ -287,17 +285,17 @@ static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
                : misuse(reterr, "limits, but for its times,");
 }
 
-static void take_call(gbx_run *run)
+static void take_call(gbx_run *run, const gbx_limits *asked)
 {
     gbx_replayer *p = run->replayer;
     const gbx_record_head *h = &p->head;
     gbx_call *call = &run->call;
 
     p->limits = h->limits;
-    if (call->limits != NULL && call->limits->timeout_ms != 0)
-        p->limits.timeout_ms = p->limits.cpu_ms = call->limits->timeout_ms;
-    if (call->limits != NULL && call->limits->cpu_ms != 0)
-        p->limits.cpu_ms = call->limits->cpu_ms;
+    if (asked->timeout_ms != 0)
+        p->limits.timeout_ms = p->limits.cpu_ms = asked->timeout_ms;
+    if (asked->cpu_ms != 0)
+        p->limits.cpu_ms = asked->cpu_ms;
     call->limits = &p->limits;
     call->form = (gbx_form)h->form;
     call->flags = GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW;
@@ -498,9 +496,12 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     gbx_status status;
     const char *text;
     bool is_whole;
+    gbx_limits asked;
     size_t len;
 
-    status = check_alone(&run->call, reterr);
+    status = gbx_limits_import(run->call.limits, &asked, reterr);
+    if (status == GBX_OK)
+        status = check_alone(&run->call, &asked, reterr);
     if (status != GBX_OK)
         return status;
     if (run->engine->runner.execute != NULL)
@@ -526,6 +527,6 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
         status = take_sites(run->replayer, reterr);
     if (status != GBX_OK)
         return status;
-    take_call(run);
+    take_call(run, &asked);
     return gbx_replay_check(run, &run->replayer->head, reterr);
 }

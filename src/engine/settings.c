@@ -197,6 +197,15 @@ gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
     return GBX_OK;
 }
 
+gbx_status gbx_limits_import(const gbx_limits *given, gbx_limits *ret,
+                             gbx_error *reterr)
+{
+    static const gbx_limits none = GBX_LIMITS_INIT;
+
+    return import(given != NULL ? given : &none, ret, sizeof *ret, "call.limits",
+                  reterr);
+}
+
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr)
 {
@@ -212,7 +221,7 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
         *ret = complete;
         return GBX_OK;
     }
-    status = import(asked, &l, sizeof l, "call.limits", reterr);
+    status = gbx_limits_import(asked, &l, reterr);
     if (status != GBX_OK)
         return status;
     if (l.cpu_ms == 0) {

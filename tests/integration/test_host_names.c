@@ -356,4 +356,22 @@ TEST(guard__knows_what_a_call_will_find)
     gbx_engine_free(other);
 }
 
+/* Code that is only compiled may name a function that is listed and not yet exposed. */
+TEST(guard__takes_no_verdict_of_code_that_was_only_compiled)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_policy *policy = policy_of("{\"functions\":[\"fs.list\"]}");
+    gbx_call call = call_of("() => fs.list()");
+    gbx_engine *other;
+
+    options.policy = policy;
+    other = engine_start(&options);
+    call.flags = GBX_CALL_COMPILE;
+    check_code(other, &call, GBX_CODE_VALUE);
+    call.flags = 0;
+    check_code(other, &call, GBX_CODE_INVALID_CODE);
+    gbx_engine_free(other);
+    gbx_policy_free(policy);
+}
+
 TEST_MAIN(start, engine_after_test)

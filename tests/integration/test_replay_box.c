@@ -225,6 +225,26 @@ TEST(a_replay__takes_nothing_but_its_recording)
     gbx_engine_free(engine);
 }
 
+TEST(a_replay__takes_limits_of_an_older_caller)
+{
+    gbx_engine *engine = engine_with(NULL);
+    gbx_call call = call_of("() => 1");
+    char *text = record_call(engine, &call, 0, NULL);
+    gbx_recording *recording = recording_of(text);
+    gbx_limits limits;
+
+    memset(&limits, 0xff, sizeof limits); /* what lies behind a shorter structure */
+    limits.struct_size = offsetof(gbx_limits, cpu_ms);
+    limits.timeout_ms = 3000;
+    call = (gbx_call)GBX_CALL_INIT;
+    call.replay = recording;
+    call.limits = &limits;
+    assert_int_equal(try(engine, &call, NULL), GBX_OK);
+    gbx_recording_free(recording);
+    free(text);
+    gbx_engine_free(engine);
+}
+
 TEST(a_recording__is_of_one_call)
 {
     gbx_engine *engine = engine_with(NULL);

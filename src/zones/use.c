@@ -96,16 +96,20 @@ static bool put_head(gbx_buf *to, int version)
 bool gbx_zones_choose(const char *dir, gbx_buf *to)
 {
     size_t built = (size_t)(gbx_zones_built_end - gbx_zones_built);
+    size_t before = to->len;
+    bool is_read = false;
     char here[16];
     gbx_zones zones;
-    bool read;
 
     gbx_zones_version(dir, here);
-    if (built > 16 && strcmp(here, (const char *)gbx_zones_built) <= 0)
-        return gbx_buf_append(to, gbx_zones_built + 16, built - 16);
-    read = gbx_zones_read(dir, &zones) && gbx_zones_write(&zones, to);
-    gbx_zones_free(&zones);
-    return read;
+    if (built <= 16 || strcmp(here, (const char *)gbx_zones_built) > 0) {
+        is_read = gbx_zones_read(dir, &zones) && gbx_zones_write(&zones, to);
+        gbx_zones_free(&zones);
+    }
+    if (is_read || built <= 16)
+        return is_read;
+    to->len = before;
+    return gbx_buf_append(to, gbx_zones_built + 16, built - 16);
 }
 
 void gbx_zones_use(char ret[static 64])

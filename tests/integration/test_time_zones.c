@@ -270,16 +270,22 @@ TEST(the_newer__of_the_machines_zones_and_the_programs_is_chosen)
 {
     static const struct {
         const char *version;
+        const char *more; /* what happens to the folder */
         bool is_newer;
-    } rows[] = {{"1999a", false}, {"2999a", true}};
+    } rows[] = {{"1999a", "true", false},
+                {"2999a", "true", true},
+                {"2999a", "rm One Two", false}}; /* newer, and without a zone */
 
     if (access(GBX_ZONES_DIR "/UTC", R_OK) != 0)
         need_zones("");
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char command[64];
         char dir[32];
         gbx_buf buf;
 
         make_folder(dir, rows[i].version);
+        (void)snprintf(command, sizeof command, "cd %s && %s", dir, rows[i].more);
+        assert_int_equal(system(command), 0);
         gbx_buf_init(&buf, GBX_ZONES_SIZE);
         assert_true(gbx_zones_choose(dir, &buf));
         assert_int_equal(buf.len < GBX_KIB(4), rows[i].is_newer);

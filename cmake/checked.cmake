@@ -19,7 +19,7 @@ foreach(module gbx_base gbx_wire gbx_crypto gbx_policy gbx_file gbx_audit gbx_fe
     endif()
 endforeach()
 target_link_libraries(gbx_checked PUBLIC gbx_flags gbx_sanitize gbx_grammar gbx_grammar_types
-    PkgConfig::EVENT PkgConfig::IDN2
+    PkgConfig::EVENT
     Threads::Threads ${CMAKE_DL_LIBS} m)
 if(GLOVEBOX_FUZZ)
     target_compile_options(gbx_checked PUBLIC -fsanitize=fuzzer-no-link)

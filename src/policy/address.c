@@ -11,6 +11,7 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <dlfcn.h>
 #include <idn2.h>
 #include <stdio.h>
 #include <string.h>
@@ -358,35 +359,64 @@ static bool is_international(const char *text)
     return false;
 }
 
-/* Convert text, which ends in NUL, to lower case and ASCII. */
-static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
+/* Functions of libidn2, which is loaded for the first international name. */
+typedef struct idn2_functions {
+    __typeof__(idn2_lookup_u8) *lookup;
+    __typeof__(idn2_strerror) *say;
+    __typeof__(idn2_free) *free;
+} idn2_functions;
+
+static bool load_idn2(idn2_functions *ret)
+{
+    void *library = dlopen("libidn2.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *lookup = library != NULL ? dlsym(library, "idn2_lookup_u8") : NULL;
+    void *say = library != NULL ? dlsym(library, "idn2_strerror") : NULL;
+    void *release = library != NULL ? dlsym(library, "idn2_free") : NULL;
+
+    memcpy(&ret->lookup, &lookup, sizeof lookup);
+    memcpy(&ret->say, &say, sizeof say);
+    memcpy(&ret->free, &release, sizeof release);
+    return lookup != NULL && say != NULL && release != NULL;
+}
+
+static gbx_status convert(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
 {
     char quote[GBX_QUOTE_SIZE];
     uint8_t *looked_up = NULL;
+    idn2_functions lib;
     bool fits;
     int rc;
 
-    if (!is_international(text)) {
-        size_t i = 0;
-
-        for (; text[i] != '\0'; i++)
-            out[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
-        out[i] = '\0';
-        return GBX_OK;
-    }
-    rc = idn2_lookup_u8((const uint8_t *)text, &looked_up,
-                        IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+    if (!load_idn2(&lib))
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "an international host name needs libidn2: cannot load "
+                        "'libidn2.so.0'");
+    rc = lib.lookup((const uint8_t *)text, &looked_up,
+                    IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
     if (rc == IDN2_MALLOC)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
     if (rc != IDN2_OK)
         return gbx_refuse(reterr, text, 0, "'%s' is not an international host name: %s",
-                          gbx_quote(quote, text, strlen(text)), idn2_strerror(rc));
+                          gbx_quote(quote, text, strlen(text)), lib.say(rc));
     fits = (size_t)snprintf(out, GBX_HOST_SIZE, "%s", (const char *)looked_up) <
            GBX_HOST_SIZE;
-    idn2_free(looked_up);
+    lib.free(looked_up);
     if (!fits)
         return gbx_refuse(reterr, text, 0, "the host is longer than %d characters",
                           NAME_MAX_LEN);
+    return GBX_OK;
+}
+
+/* Convert text, which ends in NUL, to lower case and ASCII. */
+static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
+{
+    size_t i = 0;
+
+    if (is_international(text))
+        return convert(text, out, reterr);
+    for (; text[i] != '\0'; i++)
+        out[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+    out[i] = '\0';
     return GBX_OK;
 }
 

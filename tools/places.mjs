@@ -105,6 +105,8 @@ const PLACES = [
   ['no `/proc`', () => [...ownMounts, ...inShell('mount -t tmpfs none /proc')]],
   ['no `/dev/shm`', () => [...ownMounts, ...inShell('mount -t tmpfs none /dev/shm && mount -o remount,ro,size=4k /dev/shm')]],
   ['no control groups', () => [...ownMounts, ...inShell('umount -R /sys/fs/cgroup')]],
+  ['control groups of version 1', () => [...ownMounts, ...inShell('umount -R /sys/fs/cgroup && mount -t tmpfs none /sys/fs/cgroup && ' +
+    'mkdir /sys/fs/cgroup/systemd && mount -t cgroup -o none,name=systemd none /sys/fs/cgroup/systemd')]],
   ['64 descriptors, at most 32 MiB of locked memory', () => inShell('ulimit -n 64; ulimit -l 32768 2>/dev/null')], // it may be less already
   ['Debian 11', () => debian('bullseye'), '/glovebox'],
   ['Debian 12', () => debian('bookworm'), '/glovebox'],

@@ -4,6 +4,7 @@
 set_property(GLOBAL PROPERTY gbx_test_costs
     bundle_made 60
     node_types-user 30
+    mcp_access 30
     mcp_conformance 30
     test_mcp_upstream_care 30
     mcp_codemode 30
@@ -11,7 +12,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_web 30
     node_engine-hostile 30
     cli_command 25
-    audit 25
+    audit 30
     mcp_artifacts 25
     mcp_gate 25
     mcp_longcode 25

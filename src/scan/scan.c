@@ -79,7 +79,7 @@ static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
     options.limits.memory_bytes = MEMORY;
     options.limits.output_bytes = GBX_MIB(256);
     options.jit = GBX_JIT_LONG; /* a project is parsed for seconds */
-    options.pool_size = thread_count();
+    options.pool_size = 1; /* few calls: a template that is warm would take longer */
     options.max_workers = thread_count();
     options.preloads = &preload;
     options.preload_count = 1;

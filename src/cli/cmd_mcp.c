@@ -676,6 +676,7 @@ static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
     bool is_http = args->http.address != NULL || args->http.socket != NULL;
+    int status;
 
     if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
                      args->http.oauth_file != NULL || args->http.is_behind_proxy))
@@ -695,7 +696,9 @@ static int mcp_main(void *parsed)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    return is_http ? serve_http(args) : serve(args);
+    status = is_http ? serve_http(args) : serve(args);
+    gbx_access_file_cleanup(&args->access);
+    return status;
 }
 
 const gbx_command gbx_command_mcp = {

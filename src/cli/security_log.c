@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,9 @@ static void on_line(void *user, const char *line, size_t len)
     int none = 0;
     int error;
 
-    if (log->client != NULL) { /* before the brace and the newline */
+    /* Before the brace and the newline. A longer line may be torn in a pipe. */
+    if (log->client != NULL &&
+        len + strlen(log->client) + sizeof ",\"client\":\"\"" <= PIPE_BUF) {
         int all = asprintf(&named, "%.*s,\"client\":\"%s\"}\n", (int)len - 2, line,
                            log->client);
 

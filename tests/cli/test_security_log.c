@@ -78,6 +78,36 @@ TEST(security_log__ends_a_line_of_which_a_part_was_written)
     (void)unlink(w.path);
 }
 
+TEST(security_log__names_the_client_where_a_line_stays_whole_in_a_pipe)
+{
+    static const struct {
+        int len;
+        bool is_named;
+    } rows[] = {{100, true}, {4080, true}, {4081, false}, {4096, false}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char line[4097];
+        char text[4200] = "";
+        FILE *file;
+        world w;
+
+        (void)snprintf(line, sizeof line, "{\"n\":\"%0*d\"}\n", rows[i].len - 9, 0);
+        assert_int_equal(strlen(line), rows[i].len);
+        setup(&w, GBX_LOG_WAITS);
+        w.log.client = "ada";
+        write_line(&w, line);
+        file = fopen(w.path, "r");
+        assert_non_null(file);
+        (void)!fread(text, 1, sizeof text - 1, file);
+        (void)fclose(file);
+        assert_true(strlen(text) <= 4096);
+        assert_int_equal(strstr(text, ",\"client\":\"ada\"}\n") != NULL,
+                         rows[i].is_named);
+        assert_int_equal(gbx_security_log_close(&w.log, NULL), GBX_OK);
+        (void)unlink(w.path);
+    }
+}
+
 TEST(security_log__has_no_empty_line_where_nothing_was_written)
 {
     gbx_error err = {0};

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 107230,
+  'lines in src': 107233,
   'lines in src/mcp': 38973,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 74888,
+  'lines in tests and node/test': 74897,
   'files in src': 375,
   'headers in src': 72,
   'C files under 60 lines': 6,

@@ -356,7 +356,8 @@ static int gbx_zygote_serve(char **argv, int argc)
     gbx_realm_settle(prepared.realm, 1);
     gbx_template_forget_handlers();
     gbx_template_make_light(prepared.realm,
-                            strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10));
+                            strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10),
+                            &prepared.pages);
     gbx_freeze_end();
     if (!answer(control, &ready, -1))
         return 0;

@@ -406,6 +406,7 @@ void gbx_stack_clear(void);
 /* What the zygote has made for a template. */
 typedef struct gbx_prepared {
     gbx_realm *realm; /* begun and warm */
+    gbx_pages pages;  /* not pinned yet */
     char time_zones[64];
 } gbx_prepared;
 
@@ -427,8 +428,8 @@ void gbx_template_block_signals(void);
 void gbx_template_forget_handlers(void);
 
 /* Reduce what a fork has to copy, fault in or free: this process is about to be forked
- * many times. */
-void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
+ * many times. ret_pages receives the pages that each worker writes. */
+void gbx_template_make_light(gbx_realm *realm, size_t huge_pages, gbx_pages *ret_pages);
 
 /* ---- template_main.c ----------------------------------------------------- */
 

@@ -126,21 +126,30 @@ static bool may_pin(void)
                               limit.rlim_cur >= (rlim_t)(4 << 20));
 }
 
+static void check_pinned(const gbx_options *options)
+{
+    gbx_engine *engine = engine_start(options);
+    long have;
+
+    wait_until_full(engine);
+    have = kib_of(proc_template(), "status", "VmPin:");
+    gbx_engine_free(engine);
+    assert_in_range(have, 100, 8192);
+}
+
 TEST(pages_of_every_call__are_pinned_for_forks_to_copy)
 {
     gbx_options options = GBX_OPTIONS_INIT;
-    gbx_engine *engine;
-    long have;
 
     if (!may_pin()) {
         print_message("skipped: this kernel or user may not pin memory\n");
         skip();
     }
-    engine = engine_start(&options);
-    wait_until_full(engine);
-    have = kib_of(proc_template(), "status", "VmPin:");
-    gbx_engine_free(engine);
-    assert_in_range(have, 100, 8192);
+    options.zygote = GBX_ZYGOTE_OFF;
+    check_pinned(&options);
+    gbx_engine_free(engine_start(NULL));
+    check_pinned(NULL); /* the zygote has found them */
+    gbx_zygote_end();
 }
 
 /* 1,100 pages before it was frozen. */

@@ -157,11 +157,33 @@ static void on_progress(void *user, const char *message, size_t len)
     assert(*call != NULL && message != NULL && len > 0);
 }
 
+/* Every other question is answered at once, the others later. */
+static unsigned last_question;
+
+static void on_ask(void *user, const gbx_upstream_question *question)
+{
+    gbx_upstream_call **call = user;
+
+    assert((question->schema.at == NULL) != (question->url.at == NULL));
+    last_question = question->number;
+    if (question->number % 2 == 0 && *call != NULL)
+        gbx_upstream_answer((*call)->all, question->number, "accept",
+                            (gbx_view){"{\"a\": 1}", 8});
+}
+
+static unsigned can_ask(void *user)
+{
+    (void)user;
+    return GBX_UPSTREAM_ASK_FORM | GBX_UPSTREAM_ASK_URL;
+}
+
 static void start_call(scene *s, const char *tool)
 {
     gbx_upstream_request request = {.server = s->server,
                                     .args = {"{\"x\": [1, \"y\"]}", 15},
                                     .progress = on_progress,
+                                    .ask = on_ask,
+                                    .can_ask = can_ask(NULL),
                                     .done = on_done};
     gbx_upstream_call **call = s->calls;
 
@@ -274,6 +296,9 @@ static void act(scene *s, const char *text, size_t len)
     switch (text[0]) {
     case 8: start_call(s, tool); break;
     case 9: drop_call(s, (size_t)(unsigned char)tool[0]); break;
+    case 15:
+        gbx_upstream_answer(s->all, last_question, "decline", (gbx_view){0});
+        break;
     case 11:
         if (session != NULL)
             gbx_session_check(session);
@@ -317,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .server_count = 1,
                              .settings.calls_at_once = 32};
     scene s = {.loop = gbx_mcp_loop_new(), .server = &server};
-    gbx_upstream_hooks hooks = {&s, on_changed, on_log};
+    gbx_upstream_hooks hooks = {&s, on_changed, on_log, can_ask};
 
     assert(s.loop != NULL);
     if (size > 0) {

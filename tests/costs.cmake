@@ -5,6 +5,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     bundle_made 60
     node_types-user 30
     mcp_access 30
+    mcp_questions 20
     mcp_conformance 30
     test_mcp_upstream_care 30
     mcp_codemode 30

@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 107233,
-  'lines in src/mcp': 38973,
+  'lines in src': 107905,
+  'lines in src/mcp': 39634,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 74898,
-  'files in src': 375,
+  'lines in tests and node/test': 75213,
+  'files in src': 377,
   'headers in src': 72,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13998,
+  'words in pages of docs': 13997,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

@@ -35,6 +35,7 @@
 
 /* Zeroed: no servers. */
 typedef struct servers_of_code {
+    const gbx_mcp_server *server;
     gbx_mcp_config *config;
     gbx_upstreams *upstreams;
     gbx_gate *gate;
@@ -47,6 +48,14 @@ static void on_tools(void *user, const char *server)
 
     if (servers->code != NULL)
         gbx_mcp_code_tools_changed(servers->code, server);
+}
+
+static unsigned can_ask(void *user)
+{
+    const gbx_mcp_server *server = ((const servers_of_code *)user)->server;
+
+    return (gbx_mcp_server_can_ask(server) ? GBX_UPSTREAM_ASK_FORM : 0u) |
+           (gbx_mcp_server_can_ask_url(server) ? GBX_UPSTREAM_ASK_URL : 0u);
 }
 
 static void on_log(void *user, const char *server, const char *line)
@@ -360,8 +369,10 @@ static gbx_status start_servers(serving *s)
     gbx_options options;
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
-                                .log = on_log};
+                                .log = on_log,
+                                .can_ask = can_ask};
 
+    servers->server = s->server;
     servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
     servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
     if (s->args->grant != NULL)

@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { login } from './sign-in.mjs';
 import { Wire } from './wire.mjs';
 
@@ -20,10 +21,21 @@ const env = { PATH: process.env.PATH, HOME: folder, GLOVEBOX_WORKER: process.env
 const ECHO = `const { inputSchema } = (await servers.up.tools()).find(({ name }) => name === 'json_schema_2020_12_tool');
   await servers.up.json_schema_echo({ schema: inputSchema });`;
 
+/** A person who leaves every form as it is, and says yes. */
+function answerQuestions(wire) {
+  createInterface({ input: wire.child.stdout }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method !== 'elicitation/create') return;
+    const fields = Object.entries(params.requestedSchema.properties);
+    wire.say({ id, result: { action: 'accept', content: Object.fromEntries(fields.map(([name, field]) => [name, field.default ?? true])) } });
+  });
+}
+
 /** Uses the tools of the server. True: it wants a person to sign in, again. */
 async function use() {
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config], { stdio: ['pipe', 'pipe', 'inherit'], env });
-  await wire.initialize();
+  answerQuestions(wire);
+  await wire.initialize('2025-11-25', { elicitation: { form: {} } });
   let wantsPerson = false;
   const run = async (name, args) => {
     const { text } = (await wire.call(name, args)).result.content[0];

@@ -222,7 +222,7 @@ gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
 
 void servers_start(servers *s)
 {
-    gbx_upstream_hooks hooks = {s, on_changed, on_log};
+    gbx_upstream_hooks hooks = {.user = s, .tools_changed = on_changed, .log = on_log};
 
     if (s->config.server_count > 0)
         s->mark[strlen(s->mark)] = '=';

@@ -82,6 +82,14 @@ void gbx_upstream_cancel(gbx_upstream_call *call)
     event_active(call->event, EV_TIMEOUT, 0);
 }
 
+/* No server asks a person here. */
+void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *action,
+                         gbx_view content)
+{
+    (void)upstreams, (void)number, (void)action, (void)content;
+    fail();
+}
+
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {

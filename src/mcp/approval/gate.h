@@ -101,6 +101,8 @@ struct gbx_tool_call {
     unsigned offered;   /* bits of the answers that a person may choose */
     char *rule;         /* the rule that "always" writes; NULL: not offered */
     const char *answer; /* the person's answer, for the log; constant, or NULL */
+    unsigned relayed;   /* open questions of the server */
+    unsigned questions; /* of the server, to the person */
     bool retryable;
     bool cancelled;
     int64_t start_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate_call - declarations that the files of the gate share. gate.c uses question.c,
- * and both use gate_call.c: a lower file continues a call by firing call->later.
+ * gate_call - declarations that the files of the gate share. gate.c uses question.c, both
+ * use send_call.c, and all use gate_call.c: a lower file continues a call by firing
+ * call->later.
  *
  * A call waits for callbacks (a list of tools, a person's choice, an answer). Each
  * comes exactly once, even if the call has ended meanwhile, and holds a reference.
@@ -94,6 +95,9 @@ const char *gbx_gate_reason(const gbx_tool_call *call);
 bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request);
 /* Ask the next question of that request, unless one is open. */
 void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
+
+/* ---- send_call.c -------------------------------------------------------------- */
+
 /* Fill in the secrets, make the call, and redact its answer. */
 void gbx_gate_pass(gbx_tool_call *call);
 

@@ -112,6 +112,8 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
         if (call->answer != NULL)
             gbx_log_line_puts(&line, "answer", call->answer);
     }
+    if (call->questions > 0)
+        gbx_log_line_count(&line, "questions", call->questions);
     gbx_log_line_number(&line, "durationMs",
                         (double)(gbx_clock_now_ns() - call->start_ns) / GBX_NS_PER_MS);
     gbx_log_line_count(&line, "bytesOut", call->args_len);

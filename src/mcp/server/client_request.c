@@ -237,6 +237,16 @@ bool gbx_mcp_can_ask_url(const gbx_mcp_request *request)
            request->method->is_stateful;
 }
 
+bool gbx_mcp_server_can_ask(const gbx_mcp_server *server)
+{
+    return server->latest.can_ask;
+}
+
+bool gbx_mcp_server_can_ask_url(const gbx_mcp_server *server)
+{
+    return server->latest.can_ask_url;
+}
+
 /* ---- results and errors ------------------------------------------------------ */
 
 static void begin_id(gbx_buf *to, const gbx_mcp_request *request)

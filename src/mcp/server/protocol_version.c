@@ -122,6 +122,8 @@ bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
                        (const char *)data.data);
     } else if (fault != NULL) {
         gbx_mcp_refuse(server, message->id, GBX_RPC_INVALID_PARAMS, fault, NULL);
+    } else {
+        server->latest = *ret;
     }
     return fault == NULL;
 }

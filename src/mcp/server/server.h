@@ -190,6 +190,9 @@ typedef enum gbx_mcp_answer {
  * allows it. */
 bool gbx_mcp_can_ask(const gbx_mcp_request *request);
 bool gbx_mcp_can_ask_url(const gbx_mcp_request *request);
+/* The same of the client's latest request, whatever it was for. */
+bool gbx_mcp_server_can_ask(const gbx_mcp_server *server);
+bool gbx_mcp_server_can_ask_url(const gbx_mcp_server *server);
 
 /*
  * Ask with a form. Legacy: sends a request to the client. Modern: answers the client's

@@ -206,6 +206,7 @@ struct gbx_mcp_server {
     bool is_ended;
     char version[16];      /* legacy: what was agreed on; "" before */
     gbx_mcp_era era;       /* legacy: of every request */
+    gbx_mcp_era latest;    /* of the latest request */
     gbx_mcp_listen legacy; /* lists it has requested, resources/subscribe; no id */
     LIST_HEAD(, gbx_mcp_listen) listens;
     size_t listen_count;

@@ -17,6 +17,18 @@ typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
 
 /* ---- session_request.c: calls -------------------------------------------------------------- */
 
+/* Questions to a person, of a legacy session or of a modern call. */
+typedef struct gbx_questions {
+    unsigned open; /* without an answer: timeouts stand still */
+    struct gbx_question {
+        unsigned number; /* among those of all servers; 0: none */
+        char *id;     /* JSON: of the server's request, or its name in inputRequests */
+        char *answer; /* JSON object, until the call is sent again; NULL: it is open */
+    } list[8];
+} gbx_questions;
+
+#define GBX_NO_ID (-1) /* the call has no request that the server could answer */
+
 /* A call of a tool, or a request for the tools, until it is answered. */
 struct gbx_upstream_call {
     TAILQ_ENTRY(gbx_upstream_call) entry;
@@ -37,6 +49,9 @@ struct gbx_upstream_call {
     gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
     gbx_remedy remedy;
     char *message;
+    gbx_questions questions;
+    unsigned rounds;    /* how often it was answered by questions */
+    char *server_state; /* requestState of that answer, JSON; or NULL */
 };
 
 void gbx_call_enqueue(gbx_upstream_call *call);
@@ -55,6 +70,22 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
 void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
+/* Its timeout begins anew. */
+void gbx_call_restart(gbx_upstream_call *call);
+/* Send it again, with the answers to its questions. */
+void gbx_call_send_again(gbx_upstream_call *call);
+void gbx_question_forget(struct gbx_question *question);
+void gbx_questions_forget(gbx_questions *questions);
+
+/* ---- server_question.c ------------------------------------------------------ */
+
+/* A server of the legacy era asks a person. */
+void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
+                             int64_t about);
+/* Is the answer a modern server's questions? */
+bool gbx_call_is_asked(gbx_view result);
+/* Ask them, or fail the call. */
+void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result);
 
 /* ---- session.c ------------------------------------------------------------- */
 
@@ -120,6 +151,7 @@ struct gbx_session {
     gbx_session_facts facts;
     bool is_process;
     bool is_modern;
+    unsigned may_ask;  /* legacy: bits of gbx_upstream_asking that were declared */
     gbx_remedy remedy; /* without it a new session would be lost, too */
 
     int64_t last_id;
@@ -155,6 +187,7 @@ struct gbx_session {
     int64_t started_ns;
     gbx_bucket logged; /* lines of ours in our log */
     gbx_bucket said;   /* the server's */
+    gbx_questions questions;
     gbx_mcp_timer start_timer;
     gbx_mcp_timer list_timer;   /* limits how often changes make us read the list */
     gbx_mcp_timer page_timer;   /* once it is ready: the next page is late */
@@ -187,6 +220,8 @@ void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char
 bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                      const char *params);
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
+/* Our capabilities, JSON, where a person can be asked in these ways. Constant. */
+const char *gbx_capabilities(unsigned can_ask);
 /* The answer to this request is not awaited any more: notify the server. */
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);
@@ -284,6 +319,7 @@ struct gbx_upstreams {
     size_t starts_at_once; /* limit for programs that no call waits for */
     size_t next_server;    /* served first in the next turn: round robin */
     gbx_call_list ended;   /* end in the next turn */
+    unsigned asked;        /* questions to a person */
     bool is_closing;
     gbx_mcp_timer turn;
 };

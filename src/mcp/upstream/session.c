@@ -100,7 +100,10 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         if (message->kind == GBX_RPC_ERROR &&
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
-        gbx_call_on_answer(call, message);
+        if (message->kind == GBX_RPC_RESULT && gbx_call_is_asked(message->payload))
+            gbx_call_on_questions(call, message->payload);
+        else
+            gbx_call_on_answer(call, message);
         break;
     case GBX_ASK_NOTHING:
         gbx_session_log(s, "an answer that nobody waits for was dropped");
@@ -108,10 +111,10 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     }
 }
 
-/* We declare no capability, so a server may only ping. A process gets an error reply
- * even in the era without requests from servers, since something in it may wait for
- * one; an address could not receive a reply. */
-static void on_request(gbx_session *s, const gbx_rpc_message *message)
+/* A server may ping, and ask a person where we have declared that. A process gets an
+ * error reply even in the era without requests from servers, since something in it may
+ * wait for one; an address could not receive a reply. */
+static void on_request(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
 
@@ -119,12 +122,17 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }
+    if (!s->is_modern && s->may_ask != 0 &&
+        strcmp(message->method, "elicitation/create") == 0) {
+        gbx_session_on_question(s, message, about);
+        return;
+    }
     if (strcmp(message->method, "ping") == 0) {
         gbx_rpc_begin_result(&text, message->id);
         gbx_rpc_end(&text);
     } else {
         gbx_rpc_append_error(&text, message->id, GBX_RPC_METHOD_NOT_FOUND,
-                             "this client answers no requests but ping", NULL);
+                             "this client does not answer such requests", NULL);
     }
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
 }
@@ -139,6 +147,16 @@ static void on_progress(const gbx_session *s, gbx_view params)
         gbx_call_on_progress(call, params);
 }
 
+static void on_url_done(const gbx_session *s, gbx_view params)
+{
+    gbx_view id = gbx_view_member(params, "elicitationId");
+    gbx_upstream_call *call;
+
+    TAILQ_FOREACH(call, &s->calls, entry)
+    if (gbx_view_kind(id) == '"' && call->request.url_is_done != NULL)
+        call->request.url_is_done(call->request.user, id);
+}
+
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
     if (strcmp(message->method, "notifications/progress") == 0)
@@ -149,6 +167,8 @@ static void on_notification(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_on_acknowledged(s, message->payload);
     else if (strcmp(message->method, "notifications/message") == 0)
         gbx_session_on_says(s, message->payload);
+    else if (strcmp(message->method, "notifications/elicitation/complete") == 0)
+        on_url_done(s, message->payload);
 }
 
 static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)
@@ -160,7 +180,7 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
     gbx_view view;
 
     if (message->kind == GBX_RPC_REQUEST)
-        on_request(s, message);
+        on_request(s, message, about);
     else if (message->kind == GBX_RPC_NOTIFICATION)
         on_notification(s, message);
     else if (message->kind != GBX_RPC_BATCH)

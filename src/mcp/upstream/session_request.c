@@ -51,21 +51,36 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message abou
     return true;
 }
 
-static void put_meta(const gbx_session *s, int64_t progress_token, const char *more,
-                     gbx_buf *to)
+const char *gbx_capabilities(unsigned can_ask)
 {
+    static const char *const texts[] = {
+        "{}",
+        "{\"elicitation\":{\"form\":{}}}",
+        "{\"elicitation\":{\"url\":{}}}",
+        "{\"elicitation\":{\"form\":{},\"url\":{}}}",
+    };
+
+    return texts[can_ask % GBX_COUNTOF(texts)];
+}
+
+static void put_meta(const gbx_session *s, int64_t progress_token,
+                     const gbx_upstream_request *request, gbx_buf *to)
+{
+    const char *capabilities = gbx_capabilities(request != NULL ? request->can_ask : 0);
+
     gbx_json_put_open(to, "_meta", '{');
     if (s->is_modern) {
         gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
                           s->facts.version);
         gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
                           sizeof GBX_CLIENT_INFO - 1);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities", "{}", 2);
+        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
+                          capabilities, strlen(capabilities));
     }
     if (progress_token != 0)
         gbx_json_put_integer(to, "progressToken", progress_token);
-    if (more != NULL && *more != 0)
-        gbx_json_put_json(to, NULL, more, strlen(more));
+    if (request != NULL && request->meta != NULL && *request->meta != 0)
+        gbx_json_put_json(to, NULL, request->meta, strlen(request->meta));
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -295,12 +310,28 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     server->waiting_count++;
 }
 
+void gbx_question_forget(struct gbx_question *question)
+{
+    free(question->id);
+    free(question->answer);
+    *question = (struct gbx_question){0};
+}
+
+void gbx_questions_forget(gbx_questions *questions)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(questions->list); i++)
+        gbx_question_forget(&questions->list[i]);
+    questions->open = 0;
+}
+
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
 {
     unlink_call(call);
     if (call->request.done != NULL)
         call->request.done(call->request.user, reply);
     gbx_mcp_timer_cleanup(&call->timer);
+    gbx_questions_forget(&call->questions);
+    free(call->server_state);
     free(call->message);
     free(call);
 }
@@ -437,11 +468,6 @@ static void answer_result(gbx_upstream_call *call, gbx_view result)
     content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{')
         reply.message = "the result is not an object";
-    else if (gbx_view_is_text(m[TYPE], "input_required"))
-        reply = (gbx_upstream_reply){
-            .fault = GBX_UPSTREAM_INPUT,
-            .message =
-                "the tool asks for input from a person, which a nested call cannot give"};
     else if (gbx_view_is_text(m[TYPE], "task") ||
              (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
               m[STRUCTURED].at == NULL))
@@ -508,6 +534,12 @@ void gbx_call_arm(gbx_upstream_call *call)
     gbx_mcp_timer_set(&call->timer, timeout_of(call));
 }
 
+void gbx_call_restart(gbx_upstream_call *call)
+{
+    call->armed_ns = gbx_clock_now_ns();
+    gbx_mcp_timer_set(&call->timer, timeout_of(call));
+}
+
 /* A progress report restarts the time of a call, within a limit. A timeout that the
  * code has set itself is never extended. */
 static void extend(gbx_upstream_call *call)
@@ -516,7 +548,8 @@ static void extend(gbx_upstream_call *call)
     int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
     int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
 
-    if (call->request.timeout_ms != 0 || left_ms <= 0)
+    if (call->request.timeout_ms != 0 || left_ms <= 0 || call->questions.open > 0 ||
+        call->session->questions.open > 0)
         return;
     call->was_extended = true;
     gbx_mcp_timer_set(&call->timer, (uint32_t)(left_ms < ms ? left_ms : ms));
@@ -555,6 +588,27 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 
 /* ---- in flight --------------------------------------------------------------- */
 
+/* The answers to a server's questions, and its state, as members of the parameters. */
+static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
+{
+    if (call->rounds == 0)
+        return;
+    gbx_json_put_open(to, "inputResponses", '{');
+    for (size_t i = 0; i < GBX_COUNTOF(call->questions.list); i++) {
+        const struct gbx_question *q = &call->questions.list[i];
+
+        if (q->number == 0)
+            continue;
+        gbx_json_put_json(to, NULL, q->id, strlen(q->id));
+        (void)gbx_buf_puts(to, ":");
+        (void)gbx_buf_puts(to, q->answer);
+    }
+    (void)gbx_buf_puts(to, "}");
+    if (call->server_state != NULL)
+        gbx_json_put_json(to, "requestState", call->server_state,
+                          strlen(call->server_state));
+}
+
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
 {
     const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
@@ -573,7 +627,8 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
     gbx_rpc_begin_request(&text, call->id, about.method);
     gbx_json_put_text(&text, "name", request->tool);
     gbx_json_put_json(&text, "arguments", request->args.at, request->args.len);
-    put_meta(session, call->id, request->meta, &text);
+    put_answers(call, &text);
+    put_meta(session, call->id, request, &text);
     gbx_rpc_end(&text);
     return gbx_session_send(session, &text, about);
 }
@@ -595,6 +650,21 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->all->in_flight++;
     session->call_count++;
     append(call, &session->calls);
+}
+
+void gbx_call_send_again(gbx_upstream_call *call)
+{
+    gbx_session *session = call->session;
+
+    call->id = ++session->last_id;
+    if (!send_request(call, session)) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
+                           "the server does not read its input");
+        return;
+    }
+    call->end = session->sent_bytes;
+    gbx_questions_forget(&call->questions);
+    gbx_call_restart(call);
 }
 
 /* ---- how a call fails -------------------------------------------------------- */
@@ -687,6 +757,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
     if (s->link != NULL)
         s->link->ops->leave(s->link, !s->is_deaf);
     s->link = NULL;
+    gbx_questions_forget(&s->questions);
     memset(s->asked, 0, sizeof s->asked);
     while ((call = TAILQ_FIRST(&s->calls)) != NULL)
         gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, false);

@@ -70,13 +70,15 @@ static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 
 static bool ask_to_initialize(gbx_session *s)
 {
+    const gbx_upstream_hooks *hooks = &s->server->all->hooks;
     char params[256];
 
     s->is_modern = false;
-    (void)snprintf(
-        params, sizeof params,
-        "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":" GBX_CLIENT_INFO,
-        legacy_versions[s->version]);
+    s->may_ask = hooks->can_ask != NULL ? hooks->can_ask(hooks->user) : 0;
+    (void)snprintf(params, sizeof params,
+                   "\"protocolVersion\":\"%s\",\"capabilities\":%s,"
+                   "\"clientInfo\":" GBX_CLIENT_INFO,
+                   legacy_versions[s->version], gbx_capabilities(s->may_ask));
     s->versions |= 1u << s->version;
     return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params);
 }

@@ -81,11 +81,29 @@ bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 
+typedef enum gbx_upstream_asking {
+    GBX_UPSTREAM_ASK_FORM = 1,
+    GBX_UPSTREAM_ASK_URL = 2, /* an address that the person opens */
+} gbx_upstream_asking;
+
+/* A server's question to a person, of which only the form has been checked. Borrowed
+ * until the callback returns. */
+typedef struct gbx_upstream_question {
+    unsigned number; /* among those of all servers */
+    gbx_view message;
+    gbx_view schema; /* of a form, flat; or: */
+    gbx_view url;    /* printable ASCII, of https or of this machine */
+    gbx_view id;     /* of the address's question, for url_is_done */
+} gbx_upstream_question;
+
 typedef struct gbx_upstream_hooks {
     void *user;
     /* The tools of a server have become known or have changed. May be NULL. */
     void (*tools_changed)(void *user, const char *server);
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
+    /* How a person can be asked, for servers of the legacy era, which learn it when they
+     * start: bits of gbx_upstream_asking. NULL: not at all. */
+    unsigned (*can_ask)(void *user);
 } gbx_upstream_hooks;
 
 /* config is borrowed and must outlive the object. Servers get the limit of descriptors
@@ -118,6 +136,13 @@ typedef struct gbx_upstream_request {
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+    /* The server asks a person: bring the answer by gbx_upstream_answer(), from inside or
+     * later, also if the call has ended: the server may ask for another one. NULL: nobody
+     * can be asked. */
+    void (*ask)(void *user, const gbx_upstream_question *question);
+    unsigned can_ask; /* bits of gbx_upstream_asking */
+    /* What the person was to do at an address is done. May be NULL. */
+    void (*url_is_done)(void *user, gbx_view id);
     gbx_upstream_done_fn done;
     void *user;
 } gbx_upstream_request;
@@ -126,6 +151,10 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
+/* action: "accept", "decline" or "cancel"; content: the filled-in form, or no value. Ignored
+ * if the server does not wait for it any more. */
+void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *action,
+                         gbx_view content);
 /* True if the server has the call or may have had it. Do not call it after done. */
 bool gbx_upstream_was_sent(const gbx_upstream_call *call);
 

@@ -549,7 +549,7 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
 {
-    if (call->session != NULL)
+    if (call->session != NULL && call->id != GBX_NO_ID)
         gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
 }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * send_call - sends a call to its server, shows the server's questions to the person, and
+ * takes the answer.
+ *
+ * Arguments are sent byte for byte as they were decided, except for secrets: these are
+ * filled in last, and redacted from the answer first.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "mcp/approval/gate_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTION_MAX GBX_KIB(4)  /* of a server's words to the person */
+#define META_MAX     GBX_KIB(16) /* fits three entries of 4 KiB */
+#define CHANGES_MAX  3           /* after this many, the server's processes disagree */
+
+/* ---- the server's questions ----------------------------------------------------- */
+
+/* The person must see who asks: the message begins with the server's name, and its own
+ * words follow, escaped. Values of secrets are removed, as from answers. What the person
+ * says goes to that server alone, as it was given. */
+typedef struct relayed {
+    gbx_tool_call *call;
+    gbx_upstreams *upstreams;
+    unsigned number; /* of the question */
+} relayed;
+
+static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
+{
+    GBX_CLEANUP(gbx_free) relayed *r = user;
+    const char *action = answer == GBX_MCP_ANSWER_ACCEPT    ? "accept"
+                         : answer == GBX_MCP_ANSWER_DECLINE ? "decline"
+                                                            : "cancel";
+
+    r->call->relayed--;
+    gbx_upstream_answer(r->upstreams, r->number, action, content);
+    gbx_tool_call_release(r->call);
+}
+
+/* Its words without values of secrets, escaped and cut. */
+static bool put_words(gbx_buf *to, const gbx_tool_call *call, gbx_view message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = message.len, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf clean = {.ceiling = gbx_gate_redact_ceiling(message.len)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends = {.ceiling = QUESTION_MAX * 2};
+
+    return gbx_view_append_text(message, &text) &&
+           gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
+           gbx_utf8_append_ends(&ends, clean.data, clean.len, QUESTION_MAX) &&
+           gbx_utf8_append_escaped(to, ends.data, ends.len,
+                                   GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
+}
+
+static bool put_message(gbx_buf *to, const gbx_tool_call *call,
+                        const gbx_upstream_question *question)
+{
+    (void)gbx_buf_puts(to, "The server ");
+    (void)gbx_utf8_append_escaped(to, call->server->name, strlen(call->server->name),
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    (void)gbx_buf_puts(to, " asks, for a call of its tool ");
+    (void)gbx_utf8_append_escaped(to, call->tool, strlen(call->tool),
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    (void)gbx_buf_puts(to, question->url.at != NULL
+                               ? ", that you open a page. Its words:\n\n"
+                               : ". The answer goes to that server. Its words:\n\n");
+    return put_words(to, call, question->message) && gbx_buf_append(to, "", 1);
+}
+
+/* JSON without values of secrets. */
+static bool put_clean(gbx_buf *to, const gbx_tool_call *call, gbx_view json)
+{
+    gbx_view again;
+
+    gbx_buf_init(to, gbx_gate_redact_ceiling(json.len));
+    return gbx_secrets_append_clean(call->gate->config->rules->secrets, GBX_SECRET_DATA,
+                                    (gbx_span){(const uint8_t *)json.at, json.len},
+                                    to) &&
+           gbx_view_open((const char *)to->data, to->len, &again) &&
+           gbx_buf_append(to, "", 1);
+}
+
+/* Of a question of that server. */
+static char *url_id(const gbx_tool_call *call, gbx_view id)
+{
+    gbx_buf to = {.ceiling = GBX_KIB(2)};
+
+    (void)gbx_buf_printf(&to, "%s/", call->server->name);
+    (void)gbx_view_append_text(id, &to);
+    return gbx_buf_take_string(&to, NULL);
+}
+
+static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, relayed *r)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(64)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+    bool is_url = question->url.at != NULL;
+    GBX_CLEANUP(gbx_free) char *url = NULL;
+    GBX_CLEANUP(gbx_free) char *id = NULL;
+
+    if (!gbx_bucket_take(&call->gate->questions, gbx_clock_now_ns()) ||
+        !put_message(&message, call, question) ||
+        !put_clean(&clean, call, is_url ? question->url : question->schema))
+        return false;
+    if (!is_url) {
+        gbx_mcp_ask(call->request, (const char *)message.data, (const char *)clean.data,
+                    on_answer, r);
+        return true;
+    }
+    url = gbx_view_string(question->url, GBX_KIB(4));
+    id = url_id(call, question->id);
+    /* Without the secret that it had, the address would be another one. */
+    if (url == NULL || id == NULL || clean.len - 1 != question->url.len ||
+        memcmp(clean.data, question->url.at, question->url.len) != 0)
+        return false;
+    gbx_mcp_ask_url(call->request, (const char *)message.data, url, id, on_answer, r);
+    return true;
+}
+
+static void relay(void *user, const gbx_upstream_question *question)
+{
+    gbx_tool_call *call = user;
+    relayed *r = gbx_need(calloc(1, sizeof *r));
+
+    *r = (relayed){call, call->gate->upstreams, question->number};
+    if (!call->cancelled && ask(call, question, r)) {
+        call->relayed++;
+        call->questions++;
+        call->holders++;
+        return;
+    }
+    free(r);
+    gbx_upstream_answer(call->gate->upstreams, question->number, "cancel",
+                        (gbx_view){0});
+}
+
+static void on_url_done(void *user, gbx_view id)
+{
+    const gbx_tool_call *call = user;
+    GBX_CLEANUP(gbx_free) char *ours = url_id(call, id);
+
+    if (ours != NULL && !call->cancelled)
+        gbx_mcp_url_is_done(call->request, ours);
+}
+
+static unsigned asking_of(const gbx_mcp_request *request)
+{
+    if (request == NULL)
+        return 0;
+    return (gbx_mcp_can_ask(request) ? GBX_UPSTREAM_ASK_FORM : 0u) |
+           (gbx_mcp_can_ask_url(request) ? GBX_UPSTREAM_ASK_URL : 0u);
+}
+
+/* ---- the call ------------------------------------------------------------------- */
+
+/* End the call with the redacted result. */
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
+{
+    gbx_tool_call *call = user;
+    gbx_gate_reply reply = {.message = "", .result = sifted->text};
+
+    call->sift = NULL;
+    if (!gbx_gate_called_back(call))
+        return;
+    if (!sifted->done)
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is too large to be looked through for secrets");
+    else if (sifted->changed &&
+             !gbx_view_open(sifted->text.at, sifted->text.len, &reply.result))
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is not JSON without its secrets");
+    else {
+        call->fate = GBX_GATE_ANSWERED;
+        gbx_gate_finish(call, &reply);
+    }
+}
+
+/* Uses the server's present statement about the tool: the decision may not
+ * have needed one. */
+static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply *reply)
+{
+    if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
+        return GBX_GATE_ANSWERED;
+    if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
+        return GBX_GATE_NOT_SENT;
+    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+                   GBX_GATE_HINT_READS
+               ? GBX_GATE_HARMLESS
+               : GBX_GATE_DOUBTFUL;
+}
+
+static void decide_again(gbx_tool_call *call)
+{
+    call->state = GBX_TOOL_CALL_UNDECIDED;
+    gbx_mcp_timer_fire(&call->later);
+}
+
+static void on_reply(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_tool_call *call = user;
+
+    call->upstream = NULL;
+    gbx_buf_cleanup(&call->filled);
+    if (call->gate != NULL)
+        call->fate = fate_of(call, reply);
+    if (!gbx_gate_called_back(call))
+        return;
+    if (reply->fault == GBX_UPSTREAM_OK) {
+        call->result_bytes = reply->result.len;
+        call->holders++;
+        gbx_gate_redact_start(call->gate, GBX_SECRET_DATA, &reply->result, 1, on_sifted,
+                              call, &call->sift);
+        return;
+    }
+    if (reply->fault == GBX_UPSTREAM_CHANGED && ++call->changes < CHANGES_MAX) {
+        call->answer = NULL; /* the person answered for the tool as it was before */
+        decide_again(call);
+        return;
+    }
+    if (reply->fault == GBX_UPSTREAM_UNKNOWN_TOOL && gbx_gate_rename(call)) {
+        decide_again(call);
+        return;
+    }
+    gbx_gate_fail(call, reply);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    gbx_tool_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf clean = {.ceiling = gbx_gate_redact_ceiling(len)};
+
+    if (call->state == GBX_TOOL_CALL_SENT && call->progress != NULL &&
+        gbx_mcp_hears_progress(call->request) &&
+        gbx_gate_redact(call->gate, message, len, &clean))
+        call->progress(call, (const char *)clean.data, clean.len);
+}
+
+/* The trace of the request, as members of _meta; NULL: it has none. */
+static char *print_meta(const gbx_tool_call *call)
+{
+    static const char *const names[] = {"traceparent", "tracestate", "baggage"};
+    gbx_buf to = {.ceiling = META_MAX};
+
+    for (size_t i = 0; call->request != NULL && i < GBX_COUNTOF(names); i++) {
+        gbx_view value = gbx_mcp_request_meta(call->request, names[i]);
+
+        if (gbx_view_kind(value) != '"' || value.len > GBX_KIB(4))
+            continue;
+        (void)gbx_buf_printf(&to, "%s\"%s\":", to.len > 0 ? "," : "", names[i]);
+        (void)gbx_buf_append(&to, value.at, value.len);
+    }
+    return to.len > 0 ? gbx_need(gbx_buf_take_string(&to, NULL)) : NULL;
+}
+
+void gbx_gate_pass(gbx_tool_call *call)
+{
+    gbx_span args = {(const uint8_t *)call->args.at, call->args.len};
+    gbx_upstream_request request = {
+        .server = call->server,
+        .tool = call->tool,
+        .author = call->request,
+        .args = call->args,
+        .timeout_ms = call->timeout_ms,
+        .hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN,
+        .progress = call->progress != NULL ? on_progress : NULL,
+        .can_ask = asking_of(call->request),
+        .url_is_done = on_url_done,
+        .done = on_reply,
+        .user = call};
+    gbx_error err = {0};
+
+    if (request.can_ask != 0)
+        request.ask = relay;
+    if (gbx_secrets_are_in(args)) {
+        if (gbx_secrets_fill_json(call->gate->config->rules->secrets,
+                                  call->server->name, args, &call->filled,
+                                  &err) != GBX_OK) {
+            gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
+            return;
+        }
+        request.args = (gbx_view){(const char *)call->filled.data, call->filled.len};
+    }
+    free(call->meta);
+    request.meta = call->meta = print_meta(call);
+    call->state = GBX_TOOL_CALL_SENT;
+    call->holders++;
+    call->upstream = gbx_upstream_start(call->gate->upstreams, &request);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// questions: servers of both eras ask a person through glovebox, with the official clients of
+// both generations.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-questions-'));
+const clients = [];
+after(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  rmSync(folder, { recursive: true });
+});
+
+const about = { name: 'test', version: '1' };
+const BOTH = { elicitation: { form: {}, url: {} } };
+const log = join(folder, 'log');
+const config = join(folder, 'mcp.json');
+writeFileSync(config, JSON.stringify({
+  mcpServers: Object.fromEntries(['legacy', 'modern'].map((era) => [era, {
+    command: process.execPath, args: [join(import.meta.dirname, 'asking-upstream.mjs'), era],
+    env: { KEY: '${QUESTIONS_SECRET}' }, glovebox: { timeoutMs: 1500 } }])),
+  glovebox: { audit: log, rules: [{ action: 'allow' }] },
+}), { mode: 0o600 });
+const transport = { command: process.env.GLOVEBOX, args: ['mcp', '--config', config], env: { ...process.env, QUESTIONS_SECRET: 'sk-0123456789abcdef' }, stderr: 'pipe' };
+
+const v2 = (pin) => (person, capabilities) => [new ClientV2(about, { capabilities, ...(pin && { versionNegotiation: { mode: { pin } } }) }),
+  new StdioV2(transport), 'elicitation/create', person];
+const hosts = {
+  v1: (person, capabilities) => [new ClientV1(about, { capabilities }), new StdioV1(transport), ElicitRequestSchema, person],
+  'v2 legacy': v2(),
+  'v2 modern': v2('2026-07-28'),
+};
+
+/** A host whose person answers so; asked has what the person saw. */
+async function open(host, capabilities = BOTH) {
+  const box = { asked: [], answer: { action: 'accept', content: { name: 'Ann' } } };
+  const [client, way, method, person] = hosts[host](async ({ params }) => {
+    box.asked.push(params);
+    return typeof box.answer === 'function' ? box.answer(params) : box.answer;
+  }, capabilities);
+  if (capabilities.elicitation) client.setRequestHandler(method, person);
+  await client.connect(way);
+  clients.push(client);
+  box.call = async (era, tool, args = {}, options = {}) => {
+    box.asked = [];
+    const code = `return servers.${era}.call(${JSON.stringify(tool)}, ${JSON.stringify(args).replace('"LONG"', "'a'.repeat(65536)")}${box.more ?? ''})`;
+    const params = { name: 'execute', arguments: { code } };
+    const { structuredContent: s } = host === 'v1' ? await client.callTool(params, undefined, options) : await client.callTool(params, options);
+    return s.error ? `${s.error.code ?? s.error.name}: ${s.error.message}` : s.result;
+  };
+  return Object.assign(box, { client });
+}
+
+for (const host of Object.keys(hosts))
+  for (const era of ['legacy', 'modern'])
+    test(`a ${era} server asks the person of a host of ${host}`, async () => {
+      const box = await open(host);
+      const ann = { action: 'accept', content: { name: 'Ann' } };
+      assert.deepEqual(await box.call(era, 'form'), [ann]);
+      assert.equal(box.asked.length, 1);
+      assert.match(box.asked[0].message, new RegExp(`^The server ${era} asks, for a call of its tool form\\. .*\\n\\nname\\?$`));
+      assert.deepEqual(box.asked[0].requestedSchema.properties, { name: { type: 'string', default: 'Ada' } });
+      assert.deepEqual(await box.call(era, 'twice'), [ann, ann]);
+      assert.deepEqual(await box.call(era, 'both'), [ann, ann]);
+      box.answer = { action: 'decline' };
+      assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }]);
+      box.answer = { action: 'cancel' };
+      assert.deepEqual(await box.call(era, 'form'), [{ action: 'cancel' }]);
+      box.answer = { action: 'accept' };
+      assert.deepEqual(await box.call(era, 'url', { url: 'https://example.com/a?b' }), [{ action: 'accept' }]);
+      assert.deepEqual([box.asked[0].mode, box.asked[0].url], ['url', 'https://example.com/a?b']);
+      assert.match(box.asked[0].message, /asks, for a call of its tool url, that you open a page\. Its words:\n\nlook here$/);
+    });
+
+test('a host that cannot ask, or not so: the server is told, and nobody is asked', async () => {
+  const forms = { elicitation: {} }, url = { url: 'https://example.com/' };
+  const NOBODY = 'UPSTREAM_INPUT: the tool asks for input from a person, and the client cannot ask anybody';
+  for (const [capabilities, calls] of [
+    [{}, [['capabilities', {}, {}, {}], ['form', {}, [{ code: -32601 }], NOBODY]]],
+    [forms, [['capabilities', {}, { elicitation: { form: {} } }, { elicitation: { form: {} } }],
+      ['url', url, [{ code: -32602 }], 'UPSTREAM_INPUT: the client cannot open addresses']]],
+    [BOTH, [['capabilities', {}, BOTH, BOTH]]],
+  ])
+    await Promise.all(['v1', 'v2 modern'].map(async (host) => {
+      const box = await open(host, capabilities);
+      for (const [tool, args, legacy, modern] of calls)
+        assert.deepEqual([await box.call('legacy', tool, args), await box.call('modern', tool, args)], [legacy, modern], `${host} ${tool}`);
+      assert.deepEqual(box.asked, []);
+    }));
+});
+
+test('what is not a question to a person is refused, and nobody is asked', async () => {
+  const schema = (properties, more) => ({ message: 'a?', requestedSchema: { type: 'object', properties, ...more } });
+  const url = (at, more) => ({ mode: 'url', message: 'a?', url: at, elicitationId: '1', ...more });
+  const box = await open('v2 modern');
+  for (const params of [{}, { message: 7 }, { message: 'a?' }, { ...schema({}), message: 'a'.repeat(16384) }, { ...schema({}), mode: 'poem' },
+    { message: 'a?', requestedSchema: { properties: {} } }, { message: 'a?', requestedSchema: { type: 'object' } }, schema({ a: {} }), schema({ a: { type: 'object', properties: {} } }),
+    schema({ a: { type: 'array' } }), schema({ a: { type: 'array', items: { type: 'object', properties: {} } } }), schema({ a: { type: ['string', 'null'] } }),
+    schema(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}`, { type: 'string' }]))), schema({ a: { type: 'string', description: 'LONG' } }),
+    url('javascript:alert(1)'), url('file:///etc/passwd'), url('http://example.com/'), url('https://'), url('https://example.com@evil.example/'), url('https://a.example/ b'),
+    url('https://a.example/\u202e'), url('http://localhost:'), url('http://127.0.0.1:80@evil.example/'), url('https:\\\\a.example'), url(`https://a.example/${'a'.repeat(2048)}`),
+    url('https://a.example/', { elicitationId: undefined }), url('https://a.example/', { elicitationId: 'a'.repeat(300) })]) {
+    assert.deepEqual(await box.call('legacy', 'odd', { params }), [{ code: -32602 }], JSON.stringify(params).slice(0, 200));
+    assert.match(await box.call('modern', 'odd', { params }), /^UPSTREAM_INPUT: /, JSON.stringify(params).slice(0, 200));
+    assert.deepEqual(box.asked, []);
+  }
+  for (const tool of ['sampling', 'roots']) {
+    assert.equal(await box.call('legacy', tool), '-32601');
+    assert.match(await box.call('modern', tool), /^UPSTREAM_INPUT: the tool asks for what only a model or the client could give/);
+  }
+});
+
+test('the server\'s words: escaped, without secrets, cut, behind its name', async () => {
+  const box = await open('v1');
+  for (const era of ['legacy', 'modern']) {
+    await box.call(era, 'form', { message: 'key sk-0123456789abcdef \u202e \x1b[31m \u{e0041}', schema: { type: 'object', properties: { a: { type: 'string', title: 'sk-0123456789abcdef' } } } });
+    const [{ message, requestedSchema }] = box.asked;
+    assert.match(message, /\n\nkey \{\{secret:KEY\}\} \\u\{202e\} \\u\{1b\}\[31m \\u\{e0041\}$/);
+    assert.doesNotMatch(JSON.stringify(requestedSchema), /sk-0123/);
+    await box.call(era, 'form', { message: 'b'.repeat(16000) });
+    assert.ok(box.asked[0].message.length < 4400 && /\[\.\.\. \d+ bytes \.\.\.\]/.test(box.asked[0].message));
+    assert.deepEqual(await box.call(era, 'url', { url: 'https://example.com/?key=sk-0123456789abcdef' }), [{ action: 'cancel' }]);
+    assert.deepEqual(box.asked, []);
+  }
+});
+
+test('the time of a call stands still while a person thinks', async () => {
+  await Promise.all(Object.keys(hosts).flatMap((host) => ['legacy', 'modern'].map(async (era) => {
+    const box = await open(host);
+    for (const [ms, more] of [[1600, ''], [400, ', { timeoutMs: 300 }']]) {
+      box.answer = () => new Promise((resolve) => { setTimeout(resolve, ms, { action: 'decline' }); });
+      box.more = more;
+      assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }], `${host} ${era}`);
+    }
+  })));
+});
+
+test('a server that ends while a person is asked: the call fails, and nobody is asked again', async () => {
+  const box = await open('v1');
+  box.answer = () => new Promise((resolve) => { setTimeout(resolve, 300, { action: 'decline' }); });
+  for (const era of ['legacy', 'modern']) {
+    assert.match(await box.call(era, 'gone'), /^UPSTREAM_EXIT: /);
+    assert.equal(box.asked.length, 1);
+    assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }]);
+  }
+});
+
+// Of a host of 2026-07-28 nothing is in flight meanwhile that it could cancel.
+test('a call that is cancelled while a person is asked is gone; the next one asks', async () => {
+  for (const host of ['v1', 'v2 legacy'])
+    for (const era of ['legacy', 'modern']) {
+      const box = await open(host), stop = new AbortController();
+      const seen = new Promise((resolve) => { box.answer = () => { resolve(); return new Promise(() => {}); }; });
+      const call = box.call(era, 'form', {}, { signal: stop.signal });
+      await seen;
+      stop.abort(new Error('enough'));
+      await assert.rejects(call);
+      box.answer = { action: 'decline' };
+      assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }]);
+    }
+});
+
+test('a server that asks without end is stopped: by the rounds of a call, and by questions in a minute', async () => {
+  const box = await open('v2 legacy');
+  assert.match(await box.call('modern', 'endless'), /^UPSTREAM_INPUT: the tool asks a person again and again/);
+  assert.equal(box.asked.length, 16);
+  assert.match(await box.call('modern', 'many', { count: 9 }), /^UPSTREAM_INPUT: the tool asks too many questions at once/);
+  box.answer = async () => {
+    while (box.asked.length < 8) await new Promise((resolve) => { setTimeout(resolve, 5); });
+    return { action: 'accept' };
+  };
+  assert.equal((await box.call('legacy', 'many', { count: 9 })).filter(({ code }) => code === -32602).length, 1);
+  box.answer = { action: 'decline' };
+  const answers = await box.call('legacy', 'endless');
+  assert.equal(answers.length, 40);
+  assert.ok(answers.filter(({ action }) => action === 'cancel').length > 30);
+  const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter(({ tool }) => tool === 'endless');
+  assert.equal(lines[0].questions, 16);
+});
+
+test('calls at once: each has its own answer', async () => {
+  for (const era of ['legacy', 'modern']) {
+    const box = await open('v1');
+    box.answer = ({ message }) => ({ action: 'accept', content: { name: /(\w+)\?$/.exec(message)[1] } });
+    const names = Array.from({ length: 8 }, (_, i) => `n${i}`);
+    const code = `return Promise.all(${JSON.stringify(names)}.map((n) => servers.${era}.form({ message: n + '?' })))`;
+    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
+    assert.deepEqual(structuredContent.result.flat().map(({ content }) => content.name), names);
+  }
+});
+
+test('a legacy server does not say which call it asks for: the answer comes to it, whichever ends first', async () => {
+  const box = await open('v1');
+  box.answer = () => new Promise((resolve) => { setTimeout(resolve, 300, { action: 'decline' }); });
+  for (const calls of ['form({}), servers.legacy.slow({ ms: 20 })', 'slow({ ms: 20 }), servers.legacy.form({})']) {
+    const code = `return Promise.all([servers.legacy.${calls}])`;
+    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
+    assert.deepEqual(structuredContent.result.flat(), [{ action: 'decline' }], calls);
+  }
+});

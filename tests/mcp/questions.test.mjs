@@ -11,6 +11,7 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Wire } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-questions-'));
 const clients = [];
@@ -105,7 +106,7 @@ test('what is not a question to a person is refused, and nobody is asked', async
     { message: 'a?', requestedSchema: { properties: {} } }, { message: 'a?', requestedSchema: { type: 'object' } }, schema({ a: {} }), schema({ a: { type: 'object', properties: {} } }),
     schema({ a: { type: 'array' } }), schema({ a: { type: 'array', items: { type: 'object', properties: {} } } }), schema({ a: { type: ['string', 'null'] } }),
     schema(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}`, { type: 'string' }]))), schema({ a: { type: 'string', description: 'LONG' } }),
-    url('javascript:alert(1)'), url('file:///etc/passwd'), url('http://example.com/'), url('https://'), url('https://example.com@evil.example/'), url('https://a.example/ b'),
+    url('javascript:alert(1)'), url('file:///etc/passwd'), url('http://example.com/'), url('https://'), url('https:///a'), url('https://@/'), url('http://localhost:/'), url('https://example.com@evil.example/'), url('https://a.example/ b'),
     url('https://a.example/\u202e'), url('http://localhost:'), url('http://127.0.0.1:80@evil.example/'), url('https:\\\\a.example'), url(`https://a.example/${'a'.repeat(2048)}`),
     url('https://a.example/', { elicitationId: undefined }), url('https://a.example/', { elicitationId: 'a'.repeat(300) })]) {
     assert.deepEqual(await box.call('legacy', 'odd', { params }), [{ code: -32602 }], JSON.stringify(params).slice(0, 200));
@@ -205,4 +206,15 @@ test('a legacy server does not say which call it asks for: the answer comes to i
     const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
     assert.deepEqual(structuredContent.result.flat(), [{ action: 'decline' }], calls);
   }
+});
+
+test('the end of what a person does at an address is told once, and no other', async () => {
+  const wire = new Wire(transport.command, transport.args, { env: transport.env });
+  await wire.initialize('2025-11-25', BOTH);
+  const call = wire.call('execute', { code: 'return servers.legacy.url({ url: "https://example.com/" })' });
+  const { id } = await wire.hear(({ method }) => method === 'elicitation/create');
+  wire.say({ id, result: { action: 'accept' } });
+  await call;
+  assert.deepEqual(wire.told.filter(({ method }) => method === 'notifications/elicitation/complete').map(({ params }) => params), [{ elicitationId: 'legacy/page-1' }]);
+  await wire.close();
 });

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 #define SCHEMA_MAX GBX_KIB(64)
 #define FIELDS_MAX 100
 #define URL_MAX    2048
-#define ID_MAX     256 /* of an address's question */
+#define ID_MAX     256 /* of a question, and of an address */
 #define STATE_MAX  GBX_MIB(1)
 #define ROUNDS_MAX 16 /* how often a modern server may ask in one call */
 
@@ -72,11 +73,13 @@ static bool is_address(gbx_view view)
     for (const char *c = url; *c != '\0'; c++)
         if (*c <= ' ' || *c > '~' || strchr("\\\"<>^`{|}", *c) != NULL)
             return false;
-    for (size_t i = 0; i < GBX_COUNTOF(starts); i++)
+    for (size_t i = 0; i < GBX_COUNTOF(starts); i++) {
+        const char *rest = url + strlen(starts[i]);
+
         if (strncmp(url, starts[i], strlen(starts[i])) == 0)
-            return url[strlen(starts[i])] != '\0' &&
-                   strcspn(url + strlen(starts[i]), "@") >=
-                       strcspn(url + strlen(starts[i]), "/?#");
+            return isalnum((unsigned char)*rest) &&
+                   strcspn(rest, "@") >= strcspn(rest, "/?#");
+    }
     return false;
 }
 
@@ -175,8 +178,10 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
     gbx_upstream_call *call = asker(s, about);
     gbx_upstream_question question;
     gbx_upstream_call *each;
-    const char *why =
-        call == NULL ? NOBODY : read_question(call, message->payload, &question);
+    const char *why = call == NULL ? NOBODY
+                      : message->id.len > ID_MAX
+                          ? "the id is too long"
+                          : read_question(call, message->payload, &question);
 
     if (why == NULL && !add(s->server->all, &s->questions, message->id, &question))
         why = "too many questions are open";
@@ -187,7 +192,26 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
     }
     TAILQ_FOREACH(each, &s->calls, entry)
     hold(each);
+    if (question.id.at != NULL) {
+        free(s->page);
+        s->page = gbx_need(strndup(question.id.at, question.id.len));
+    }
     call->request.ask(call->request.user, &question);
+}
+
+/* Once, and only of the page that it asked for last: a client is told. */
+void gbx_session_on_page_done(gbx_session *s, gbx_view params)
+{
+    gbx_view id = gbx_view_member(params, "elicitationId");
+    const gbx_upstream_call *call = asker(s, 0);
+
+    if (s->page == NULL || id.len != strlen(s->page) ||
+        memcmp(id.at, s->page, id.len) != 0)
+        return;
+    free(s->page);
+    s->page = NULL;
+    if (call != NULL && call->request.url_is_done != NULL)
+        call->request.url_is_done(call->request.user, id);
 }
 
 static void respond(gbx_session *s, struct gbx_question *question, const char *action,
@@ -222,6 +246,8 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
     while (why == NULL && gbx_view_next(requests, &cursor, &name, &one)) {
         if (++count > GBX_COUNTOF(call->questions.list))
             return "the tool asks too many questions at once";
+        if (name.len > ID_MAX)
+            return "the name of a question is too long";
         if (!gbx_view_is_text(gbx_view_member(one, "method"), "elicitation/create"))
             return "the tool asks for what only a model or the client could give";
         why = read_question(call, gbx_view_member(one, "params"), &question);

@@ -82,6 +82,7 @@ void gbx_questions_forget(gbx_questions *questions);
 /* A server of the legacy era asks a person. */
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
                              int64_t about);
+void gbx_session_on_page_done(gbx_session *s, gbx_view params);
 /* Is the answer a modern server's questions? */
 bool gbx_call_is_asked(gbx_view result);
 /* Ask them, or fail the call. */
@@ -188,6 +189,7 @@ struct gbx_session {
     gbx_bucket logged; /* lines of ours in our log */
     gbx_bucket said;   /* the server's */
     gbx_questions questions;
+    char *page; /* id of the last address that it asked a person to open, or NULL */
     gbx_mcp_timer start_timer;
     gbx_mcp_timer list_timer;   /* limits how often changes make us read the list */
     gbx_mcp_timer page_timer;   /* once it is ready: the next page is late */

@@ -147,16 +147,6 @@ static void on_progress(const gbx_session *s, gbx_view params)
         gbx_call_on_progress(call, params);
 }
 
-static void on_url_done(const gbx_session *s, gbx_view params)
-{
-    gbx_view id = gbx_view_member(params, "elicitationId");
-    gbx_upstream_call *call;
-
-    TAILQ_FOREACH(call, &s->calls, entry)
-    if (gbx_view_kind(id) == '"' && call->request.url_is_done != NULL)
-        call->request.url_is_done(call->request.user, id);
-}
-
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
     if (strcmp(message->method, "notifications/progress") == 0)
@@ -168,7 +158,7 @@ static void on_notification(gbx_session *s, const gbx_rpc_message *message)
     else if (strcmp(message->method, "notifications/message") == 0)
         gbx_session_on_says(s, message->payload);
     else if (strcmp(message->method, "notifications/elicitation/complete") == 0)
-        on_url_done(s, message->payload);
+        gbx_session_on_page_done(s, message->payload);
 }
 
 static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)

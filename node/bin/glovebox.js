@@ -25,10 +25,11 @@ function find() {
   }
 }
 
-const child = spawn(find(), process.argv.slice(2), { stdio: 'inherit' });
+// Before the command starts: it may serve, and be told to end, while this process waits for its turn.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 // A terminal sends these to both processes, and twice means at once.
 for (const signal of ['SIGINT', 'SIGQUIT']) process.on(signal, () => {});
+const child = spawn(find(), process.argv.slice(2), { stdio: 'inherit' });
 child.on('error', (error) => fail(`cannot start the command: ${error.message}`));
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);

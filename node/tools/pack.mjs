@@ -37,14 +37,14 @@ async function bundle() {
   const modules = [...new Set([...code.matchAll(/require\("(node:[a-z_/]+)"\)/g)].map(([, name]) => name))];
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'core.cjs'), `${LICENCE}let made;
-module.exports = (require) => {
+module.exports = ((require) => { // in brackets: it is then parsed once
   if (made !== undefined) return made;
   const module = { exports: {} };
   const __url = typeof __filename === 'undefined' ? undefined : require('node:url').pathToFileURL(__filename).href;
 ${code}
   made = module.exports;
   return made;
-};
+});
 `);
   writeFileSync(join(dist, 'glovebox.cjs'),
     `${LICENCE}module.exports = require('./core.cjs')((name) => require(name));\n`);

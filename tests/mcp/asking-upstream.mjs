@@ -68,7 +68,7 @@ function callModern(id, { name, arguments: args, inputResponses, requestState, _
   write({ id, result: { resultType: 'input_required', inputRequests, requestState: state } });
 }
 
-const list = { tools: [...Object.keys(tools), ...Object.keys(other)].map((name) => ({ name, inputSchema: { type: 'object' } })) };
+const list = { tools: [...Object.keys(tools), ...Object.keys(other)].map((name) => ({ name, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } })) };
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params, result, error } = JSON.parse(line);

@@ -53,7 +53,7 @@ async function open(host, capabilities = BOTH) {
   box.call = async (era, tool, args = {}, options = {}) => {
     box.asked = [];
     const code = `return servers.${era}.call(${JSON.stringify(tool)}, ${JSON.stringify(args).replace('"LONG"', "'a'.repeat(65536)")}${box.more ?? ''})`;
-    const params = { name: 'execute', arguments: { code } };
+    const params = { name: 'execute', arguments: { code, ...box.limits } };
     const { structuredContent: s } = host === 'v1' ? await client.callTool(params, undefined, options) : await client.callTool(params, options);
     return s.error ? `${s.error.code ?? s.error.name}: ${s.error.message}` : s.result;
   };
@@ -136,9 +136,9 @@ test('the server\'s words: escaped, without secrets, cut, behind its name', asyn
 test('the time of a call stands still while a person thinks', async () => {
   await Promise.all(Object.keys(hosts).flatMap((host) => ['legacy', 'modern'].map(async (era) => {
     const box = await open(host);
-    for (const [ms, more] of [[1600, ''], [400, ', { timeoutMs: 300 }']]) {
+    for (const [ms, more, limits] of [[1600, ''], [400, ', { timeoutMs: 300 }'], [1200, '', { timeout_ms: 1000 }]]) {
       box.answer = () => new Promise((resolve) => { setTimeout(resolve, ms, { action: 'decline' }); });
-      box.more = more;
+      Object.assign(box, { more, limits });
       assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }], `${host} ${era}`);
     }
   })));
@@ -200,11 +200,11 @@ test('calls at once: each has its own answer', async () => {
 
 test('a legacy server does not say which call it asks for: the answer comes to it, whichever ends first', async () => {
   const box = await open('v1');
-  box.answer = () => new Promise((resolve) => { setTimeout(resolve, 300, { action: 'decline' }); });
+  box.answer = () => new Promise((resolve) => { setTimeout(resolve, 1400, { action: 'decline' }); }); // longer than the script has
   for (const calls of ['form({}), servers.legacy.slow({ ms: 20 })', 'slow({ ms: 20 }), servers.legacy.form({})']) {
     const code = `return Promise.all([servers.legacy.${calls}])`;
-    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
-    assert.deepEqual(structuredContent.result.flat(), [{ action: 'decline' }], calls);
+    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code, timeout_ms: 1000 } });
+    assert.deepEqual(structuredContent.result?.flat(), [{ action: 'decline' }], calls);
   }
 });
 

@@ -161,6 +161,5 @@ bool gbx_gate_was_sent(const gbx_tool_call *call)
 
 bool gbx_gate_is_asking(const gbx_tool_call *call)
 {
-    return call->state == GBX_TOOL_CALL_ASKING ||
-           call->state == GBX_TOOL_CALL_WAITING || call->relayed > 0;
+    return call->state == GBX_TOOL_CALL_ASKING || call->state == GBX_TOOL_CALL_WAITING;
 }

@@ -23,20 +23,22 @@
 /* The person must see who asks: the message begins with the server's name, and its own
  * words follow, escaped. Values of secrets are removed, as from answers. What the person
  * says goes to that server alone, as it was given. */
-typedef struct relayed {
+struct gbx_gate_relayed {
+    LIST_ENTRY(gbx_gate_relayed) in_gate;
     gbx_tool_call *call;
+    const gbx_mcp_request *request;
     gbx_upstreams *upstreams;
     unsigned number; /* of the question */
-} relayed;
+};
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
-    GBX_CLEANUP(gbx_free) relayed *r = user;
+    GBX_CLEANUP(gbx_free) gbx_gate_relayed *r = user;
     const char *action = answer == GBX_MCP_ANSWER_ACCEPT    ? "accept"
                          : answer == GBX_MCP_ANSWER_DECLINE ? "decline"
                                                             : "cancel";
 
-    r->call->relayed--;
+    LIST_REMOVE(r, in_gate);
     gbx_upstream_answer(r->upstreams, r->number, action, content);
     gbx_tool_call_release(r->call);
 }
@@ -95,7 +97,8 @@ static char *url_id(const gbx_tool_call *call, gbx_view id)
     return gbx_buf_take_string(&to, NULL);
 }
 
-static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, relayed *r)
+static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
+                gbx_gate_relayed *r)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(64)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
@@ -125,11 +128,14 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
 static void relay(void *user, const gbx_upstream_question *question)
 {
     gbx_tool_call *call = user;
-    relayed *r = gbx_need(calloc(1, sizeof *r));
+    gbx_gate_relayed *r = gbx_need(calloc(1, sizeof *r));
 
-    *r = (relayed){call, call->gate->upstreams, question->number};
+    r->call = call;
+    r->request = call->request;
+    r->upstreams = call->gate->upstreams;
+    r->number = question->number;
     if (!call->cancelled && ask(call, question, r)) {
-        call->relayed++;
+        LIST_INSERT_HEAD(&call->gate->relayed, r, in_gate);
         call->questions++;
         call->holders++;
         return;
@@ -137,6 +143,16 @@ static void relay(void *user, const gbx_upstream_question *question)
     free(r);
     gbx_upstream_answer(call->gate->upstreams, question->number, "cancel",
                         (gbx_view){0});
+}
+
+bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request)
+{
+    const gbx_gate_relayed *r;
+
+    LIST_FOREACH(r, &gate->relayed, in_gate)
+    if (r->request == request)
+        return true;
+    return false;
 }
 
 static void on_url_done(void *user, gbx_view id)

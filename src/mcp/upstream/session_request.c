@@ -757,9 +757,6 @@ void gbx_session_lose(gbx_session *s, const char *why)
     if (s->link != NULL)
         s->link->ops->leave(s->link, !s->is_deaf);
     s->link = NULL;
-    gbx_questions_forget(&s->questions);
-    free(s->page);
-    s->page = NULL;
     memset(s->asked, 0, sizeof s->asked);
     while ((call = TAILQ_FIRST(&s->calls)) != NULL)
         gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, false);

@@ -42,7 +42,7 @@ async function callLegacy(id, name, args) {
   for (const round of tools[name](args)) {
     if (round === 'exit') process.exit(0);
     const all = askLegacy('elicitation/create', ...round);
-    if (name === 'gone') setTimeout(() => process.exit(0), 50);
+    if (name === 'gone') setTimeout(() => process.exit(0), 1000);
     for (const { result, error } of await all) answers.push(result ?? { code: error.code });
     if (round[0].mode === 'url') // the second and the others are nobody's
       for (const elicitationId of [round[0].elicitationId, round[0].elicitationId, 'page-2', 7, undefined])
@@ -61,7 +61,7 @@ function callModern(id, { name, arguments: args, inputResponses, requestState, _
   const round = other[name] ? [{ method: other[name] }] : tools[name](args ?? {})[kept.round];
   if (round === 'exit') process.exit(0);
   if (round === undefined) return finish(id, name === 'capabilities' ? _meta['io.modelcontextprotocol/clientCapabilities'] : kept.answers);
-  if (name === 'gone') setTimeout(() => process.exit(0), 50);
+  if (name === 'gone') setTimeout(() => process.exit(0), 1000);
   const state = randomUUID();
   waiting.set(state, { ...kept, round: kept.round + 1 });
   const inputRequests = Object.fromEntries(round.map((params, i) => [`q${i}`, params.method ? { ...params, params: {} } : { method: 'elicitation/create', params: { mode: 'form', ...params } }]));

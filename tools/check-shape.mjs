@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 107942,
-  'lines in src/mcp': 39671,
+  'lines in src': 108073,
+  'lines in src/mcp': 39802,
   'lines in src/mcp/code': 8825,
   'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 75228,
+  'lines in tests and node/test': 75276,
   'files in src': 377,
   'headers in src': 72,
   'C files under 60 lines': 6,

@@ -8,7 +8,7 @@ const isModern = process.argv[2] === 'modern';
 const lineOf = (message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 const write = (...messages) => process.stdout.write(messages.map(lineOf).join(''));
 const form = (message, requestedSchema = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }) => ({ message, requestedSchema });
-let declared, asked = 0;
+let declared, asked = 0, returned = 0;
 
 /** A tool gives the rounds of its questions: each round is asked at once, after the one before. */
 const tools = {
@@ -22,6 +22,9 @@ const tools = {
   gone: () => [[form('still there?')], 'exit'],
   capabilities: () => [],
   slow: () => [],
+  withdraws: () => [],
+  returns: () => [],
+  state: () => [],
 };
 const other = { sampling: 'sampling/createMessage', roots: 'roots/list' };
 
@@ -37,6 +40,10 @@ function askLegacy(method, ...all) {
 
 async function callLegacy(id, name, args) {
   if (other[name]) return finish(id, (await askLegacy(other[name], {}))[0].error?.code);
+  if (name === 'withdraws') {
+    askLegacy('elicitation/create', form('withdrawn?'));
+    write({ method: 'notifications/cancelled', params: { requestId: `ask-${asked}` } });
+  }
   if (args.ms) await new Promise((resolve) => { setTimeout(resolve, args.ms); });
   const answers = [];
   for (const round of tools[name](args)) {
@@ -57,6 +64,12 @@ function callModern(id, { name, arguments: args, inputResponses, requestState, _
   if (kept === undefined || kept.ids.includes(id)) return write({ id, error: { code: -32602, message: 'not as it was' } });
   waiting.delete(requestState);
   kept.ids.push(id);
+  if (inputResponses) returned++;
+  if (name === 'state' && kept.round === 0) { // it wants to be asked again, and asks nothing
+    waiting.set('later', { ...kept, round: 1 });
+    return write({ id, result: { resultType: 'input_required', requestState: 'later' } });
+  }
+  if (name === 'returns') return finish(id, [returned]);
   if (inputResponses) kept.answers.push(...Object.keys(inputResponses).sort().map((key) => inputResponses[key]));
   const round = other[name] ? [{ method: other[name] }] : tools[name](args ?? {})[kept.round];
   if (round === 'exit') process.exit(0);

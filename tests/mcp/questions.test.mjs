@@ -108,10 +108,22 @@ test('what is not a question to a person is refused, and nobody is asked', async
     schema(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}`, { type: 'string' }]))), schema({ a: { type: 'string', description: 'LONG' } }),
     url('javascript:alert(1)'), url('file:///etc/passwd'), url('http://example.com/'), url('https://'), url('https:///a'), url('https://@/'), url('http://localhost:/'), url('https://example.com@evil.example/'), url('https://a.example/ b'),
     url('https://a.example/\u202e'), url('http://localhost:'), url('http://127.0.0.1:80@evil.example/'), url('https:\\\\a.example'), url(`https://a.example/${'a'.repeat(2048)}`),
-    url('https://a.example/', { elicitationId: undefined }), url('https://a.example/', { elicitationId: 'a'.repeat(300) })]) {
+    url('https://a.example/', { elicitationId: 'a'.repeat(300) }), schema({ a: { type: 'string', properties: {} } }), schema({ a: { type: 'string', title: 'a\u202e' } }),
+    schema({ 'a\x1b': { type: 'string' } }), schema({ a: { type: 'string', enum: ['\u{e0041}'] } }), schema({ a: { type: 'string', $ref: 'https://a.example' } }), schema({}, { $ref: '#' }),
+    schema({}, { anyOf: [{ properties: {} }] }), schema({ a: { type: 'array', items: { items: {} } } }), schema({ a: { type: 'array', items: { anyOf: [{ const: {} }] } } })]) {
     assert.deepEqual(await box.call('legacy', 'odd', { params }), [{ code: -32602 }], JSON.stringify(params).slice(0, 200));
     assert.match(await box.call('modern', 'odd', { params }), /^UPSTREAM_INPUT: /, JSON.stringify(params).slice(0, 200));
     assert.deepEqual(box.asked, []);
+  }
+  const rich = schema({ a: { type: 'string', title: 'A', description: 'b', minLength: 1, format: 'email', default: 'c' }, b: { type: 'number', minimum: 1, maximum: 2.5 },
+    c: { type: 'string', enum: ['x', 'y'], enumNames: ['X', 'Y'] }, d: { type: 'string', oneOf: [{ const: 'x', title: 'X' }] }, e: { type: 'boolean', default: true },
+    f: { type: 'array', items: { type: 'string', enum: ['x'] }, minItems: 1, default: ['x'] }, g: { type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] } } },
+  { required: ['a'], additionalProperties: false, $schema: 'https://json-schema.org/draft/2020-12/schema' });
+  for (const era of ['legacy', 'modern']) {
+    await box.call(era, 'odd', { params: rich });
+    assert.deepEqual(box.asked.map(({ requestedSchema }) => requestedSchema), [rich.requestedSchema]);
+    await box.call(era, 'odd', { params: url('https://a.example/b', { elicitationId: undefined }) });
+    assert.deepEqual(box.asked.map(({ url: at }) => at), ['https://a.example/b']);
   }
   for (const tool of ['sampling', 'roots']) {
     assert.equal(await box.call('legacy', tool), '-32601');
@@ -167,12 +179,34 @@ test('a call that is cancelled while a person is asked is gone; the next one ask
       await assert.rejects(call);
       box.answer = { action: 'decline' };
       assert.deepEqual(await box.call(era, 'form'), [{ action: 'decline' }]);
+      if (era === 'modern') assert.deepEqual(await box.call(era, 'returns'), [1]); // of the second call alone
     }
+});
+
+test('a question that its server withdraws takes no place', async () => {
+  const box = await open('v1');
+  box.answer = ({ message }) => /withdrawn/.test(message) ? new Promise(() => {}) : { action: 'decline' };
+  for (let i = 0; i < 9; i++) assert.deepEqual(await box.call('legacy', 'withdraws'), []);
+  assert.deepEqual(await box.call('legacy', 'form'), [{ action: 'decline' }]);
+});
+
+test('a server that has calls of two requests cannot ask: somebody might answer for another', async () => {
+  const box = await open('v1');
+  await box.call('legacy', 'slow');
+  const other = box.call('legacy', 'slow', { ms: 3000 });
+  await new Promise((resolve) => { setTimeout(resolve, 1000); });
+  assert.deepEqual(await box.call('legacy', 'form'), [{ code: -32602 }]);
+  await other;
+});
+
+test('a server that asks for nothing but to be called again is called again, without a person too', async () => {
+  const box = await open('v2 modern', {});
+  assert.deepEqual(await box.call('modern', 'state'), []);
 });
 
 test('a server that asks without end is stopped: by the rounds of a call, and by questions in a minute', async () => {
   const box = await open('v2 legacy');
-  assert.match(await box.call('modern', 'endless'), /^UPSTREAM_INPUT: the tool asks a person again and again/);
+  assert.match(await box.call('modern', 'endless'), /^UPSTREAM_PROTOCOL: the tool asks a person again and again/);
   assert.equal(box.asked.length, 16);
   assert.match(await box.call('modern', 'many', { count: 9 }), /^UPSTREAM_INPUT: the tool asks too many questions at once/);
   box.answer = async () => {
@@ -213,9 +247,10 @@ test('the end of what a person does at an address is told once, and no other', a
   const wire = new Wire(transport.command, transport.args, { env: transport.env });
   await wire.initialize('2025-11-25', BOTH);
   const call = wire.call('execute', { code: 'return servers.legacy.url({ url: "https://example.com/" })' });
-  const { id } = await wire.hear(({ method }) => method === 'elicitation/create');
+  const { id, params: { elicitationId } } = await wire.hear(({ method }) => method === 'elicitation/create');
+  assert.match(elicitationId, /^legacy\/\d+$/);
   wire.say({ id, result: { action: 'accept' } });
   await call;
-  assert.deepEqual(wire.told.filter(({ method }) => method === 'notifications/elicitation/complete').map(({ params }) => params), [{ elicitationId: 'legacy/page-1' }]);
+  assert.deepEqual(wire.told.filter(({ method }) => method === 'notifications/elicitation/complete').map(({ params }) => params), [{ elicitationId }]);
   await wire.close();
 });

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "mcp/approval/gate_call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     GBX_CLEANUP(gbx_free) gbx_gate_relayed *r = user;
     const char *action = answer == GBX_MCP_ANSWER_ACCEPT    ? "accept"
                          : answer == GBX_MCP_ANSWER_DECLINE ? "decline"
+                         : answer == GBX_MCP_ANSWER_ENDED   ? NULL
                                                             : "cancel";
 
     LIST_REMOVE(r, in_gate);
@@ -87,14 +89,11 @@ static bool put_clean(gbx_buf *to, const gbx_tool_call *call, gbx_view json)
            gbx_buf_append(to, "", 1);
 }
 
-/* Of a question of that server. */
-static char *url_id(const gbx_tool_call *call, gbx_view id)
-{
-    gbx_buf to = {.ceiling = GBX_KIB(2)};
+#define ID_SIZE 96
 
-    (void)gbx_buf_printf(&to, "%s/", call->server->name);
-    (void)gbx_view_append_text(id, &to);
-    return gbx_buf_take_string(&to, NULL);
+static void print_id(char ret[ID_SIZE], const gbx_tool_call *call, unsigned number)
+{
+    (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->server->name, number);
 }
 
 static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
@@ -104,7 +103,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
     bool is_url = question->url.at != NULL;
     GBX_CLEANUP(gbx_free) char *url = NULL;
-    GBX_CLEANUP(gbx_free) char *id = NULL;
+    char id[ID_SIZE];
 
     if (!gbx_bucket_take(&call->gate->questions, gbx_clock_now_ns()) ||
         !put_message(&message, call, question) ||
@@ -116,9 +115,9 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
         return true;
     }
     url = gbx_view_string(question->url, GBX_KIB(4));
-    id = url_id(call, question->id);
+    print_id(id, call, question->number);
     /* Without the secret that it had, the address would be another one. */
-    if (url == NULL || id == NULL || clean.len - 1 != question->url.len ||
+    if (url == NULL || clean.len - 1 != question->url.len ||
         memcmp(clean.data, question->url.at, question->url.len) != 0)
         return false;
     gbx_mcp_ask_url(call->request, (const char *)message.data, url, id, on_answer, r);
@@ -155,13 +154,14 @@ bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request)
     return false;
 }
 
-static void on_url_done(void *user, gbx_view id)
+static void on_url_done(void *user, unsigned number)
 {
     const gbx_tool_call *call = user;
-    GBX_CLEANUP(gbx_free) char *ours = url_id(call, id);
+    char id[ID_SIZE];
 
-    if (ours != NULL && !call->cancelled)
-        gbx_mcp_url_is_done(call->request, ours);
+    print_id(id, call, number);
+    if (!call->cancelled)
+        gbx_mcp_url_is_done(call->request, id);
 }
 
 static unsigned asking_of(const gbx_mcp_request *request)

@@ -146,7 +146,7 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
         memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
     memcpy(server->version, version, sizeof version);
     server->era = era_of(capabilities, -1);
-    request->era = server->era;
+    request->era = server->latest = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_json_put_text(&to, "protocolVersion", version);
     gbx_json_put_json(&to, "capabilities", capabilities_text,

@@ -11,13 +11,14 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX   GBX_KIB(16) /* of a message, as JSON */
-#define SCHEMA_MAX GBX_KIB(64)
+#define SCHEMA_MAX GBX_KIB(16)
 #define FIELDS_MAX 100
 #define URL_MAX    2048
 #define ID_MAX     256 /* of a question, and of an address */
@@ -29,36 +30,103 @@
 
 /* ---- what a server may ask ------------------------------------------------------- */
 
-/* A field of a form is a text, a number, a yes or no, or a choice of texts. */
-static bool is_field(gbx_view field)
+typedef bool member_check(gbx_view name, gbx_view value);
+
+/* Every member is sound and there once: a host's parser may take the last of two. */
+static bool all_sound(gbx_view object, member_check *is_sound)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (gbx_view_kind(object) != '{' || gbx_view_count(object) > FIELDS_MAX)
+        return false;
+    while (gbx_view_next(object, &cursor, &name, &value)) {
+        size_t behind = cursor;
+        gbx_view other;
+        gbx_view none;
+
+        if (!is_sound(name, value))
+            return false;
+        while (gbx_view_next(object, &behind, &other, &none))
+            if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0)
+                return false;
+    }
+    return true;
+}
+
+/* What a person reads must be what is there: nothing invisible, and no escapes in a
+ * name. */
+static bool is_plain(gbx_view name, gbx_view value)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = SCHEMA_MAX};
+
+    if (memchr(name.at, '\\', name.len) != NULL || gbx_view_is_text(name, "$ref") ||
+        gbx_view_kind(value) == '{' || gbx_view_kind(value) == '[')
+        return false;
+    return gbx_view_kind(value) != '"' ||
+           (gbx_view_append_text(value, &text) &&
+            gbx_utf8_unescaped(text.data, text.len, GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL) ==
+                text.len);
+}
+
+static bool are_plain(gbx_view list, bool may_have_objects)
+{
+    size_t cursor = 0;
+    gbx_view none = {"\"\"", 2};
+    gbx_view name;
+    gbx_view item;
+
+    while (gbx_view_next(list, &cursor, &name, &item))
+        if (!is_plain(none, item) && !(may_have_objects && all_sound(item, is_plain)))
+            return false;
+    return true;
+}
+
+/* Of a field, and of the items of one that is a list of choices. */
+static bool is_of_field(gbx_view name, gbx_view value)
+{
+    bool has_choices =
+        gbx_view_is_text(name, "oneOf") || gbx_view_is_text(name, "anyOf");
+
+    return gbx_view_kind(value) == '[' ? are_plain(value, has_choices)
+                                       : is_plain(name, value);
+}
+
+static bool is_of_list(gbx_view name, gbx_view value)
+{
+    return gbx_view_is_text(name, "items") ? all_sound(value, is_of_field)
+                                           : is_of_field(name, value);
+}
+
+/* A field of a form is a text, a number, a yes or no, or a list of choices. */
+static bool is_field(gbx_view name, gbx_view field)
 {
     static const char *const types[] = {"string", "number", "integer", "boolean"};
     gbx_view type = gbx_view_member(field, "type");
 
+    if (!is_plain((gbx_view){"\"\"", 2}, name))
+        return false;
     for (size_t i = 0; i < GBX_COUNTOF(types); i++)
         if (gbx_view_is_text(type, types[i]))
-            return true;
+            return all_sound(field, is_of_field);
     return gbx_view_is_text(type, "array") &&
            gbx_view_kind(gbx_view_member(field, "items")) == '{' &&
-           gbx_view_member(gbx_view_member(field, "items"), "properties").at == NULL;
+           all_sound(field, is_of_list);
+}
+
+static bool is_of_form(gbx_view name, gbx_view value)
+{
+    return gbx_view_is_text(name, "properties") ? all_sound(value, is_field)
+                                                : is_of_field(name, value);
 }
 
 static bool is_form(gbx_view schema)
 {
-    gbx_view fields = gbx_view_member(schema, "properties");
-    size_t cursor = 0;
-    size_t count = 0;
-    gbx_view name;
-    gbx_view field;
-
-    if (gbx_view_kind(schema) != '{' || schema.len > SCHEMA_MAX ||
-        !gbx_view_is_text(gbx_view_member(schema, "type"), "object") ||
-        gbx_view_kind(fields) != '{')
-        return false;
-    while (gbx_view_next(fields, &cursor, &name, &field))
-        if (++count > FIELDS_MAX || !is_field(field))
-            return false;
-    return true;
+    return schema.len <= SCHEMA_MAX &&
+           gbx_view_is_text(gbx_view_member(schema, "type"), "object") &&
+           gbx_view_member(schema, "properties").at != NULL &&
+           all_sound(schema, is_of_form);
 }
 
 /* A person is sent to it: it must not look like another address. */
@@ -83,9 +151,10 @@ static bool is_address(gbx_view view)
     return false;
 }
 
-/* NULL, or what is wrong with the parameters of elicitation/create. */
+/* NULL, or what is wrong with the parameters of elicitation/create. ret_id: its own of an
+ * address, or no value. */
 static const char *read_question(const gbx_upstream_call *call, gbx_view params,
-                                 gbx_upstream_question *ret)
+                                 gbx_upstream_question *ret, gbx_view *ret_id)
 {
     enum { MODE, MESSAGE, SCHEMA, URL, ID, MEMBERS };
     static const char *const names[] = {"mode", "message", "requestedSchema", "url",
@@ -96,13 +165,14 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     if (gbx_view_kind(m[MESSAGE]) != '"' || m[MESSAGE].len > TEXT_MAX)
         return "a question needs a message of at most 16 KiB";
     *ret = (gbx_upstream_question){.message = m[MESSAGE]};
+    *ret_id = (gbx_view){0};
     if (gbx_view_is_text(m[MODE], "url")) {
         if ((call->request.can_ask & GBX_UPSTREAM_ASK_URL) == 0)
             return "the client cannot open addresses";
-        if (!is_address(m[URL]) || gbx_view_kind(m[ID]) != '"' || m[ID].len > ID_MAX)
-            return "the address to open must be of https, with an elicitationId";
+        if (!is_address(m[URL]) || m[ID].len > ID_MAX)
+            return "the address to open must be of https, with a short elicitationId";
         ret->url = m[URL];
-        ret->id = m[ID];
+        *ret_id = m[ID];
         return NULL;
     }
     if (m[MODE].at != NULL && !gbx_view_is_text(m[MODE], "form"))
@@ -141,13 +211,6 @@ static bool add(gbx_upstreams *all, gbx_questions *questions, gbx_view id,
     return true;
 }
 
-/* A person would be asked again if the call were repeated. */
-static void hold(gbx_upstream_call *call)
-{
-    call->was_retried = true;
-    gbx_mcp_timer_clear(&call->timer);
-}
-
 static void put_answer(gbx_buf *to, const char *action, gbx_view content)
 {
     gbx_json_put_text(to, "action", action);
@@ -157,31 +220,30 @@ static void put_answer(gbx_buf *to, const char *action, gbx_view content)
 
 /* ---- the legacy era ------------------------------------------------------------- */
 
-/* Whose author is asked. Over HTTP the transport shows which call the server asks for;
- * else it is probably the latest. Whichever it is, the answer goes to the session. */
-static gbx_upstream_call *asker(const gbx_session *s, int64_t about)
+/* The server does not say which call it asks for. If all are of one author, it is probably
+ * the latest; else a person might answer for somebody else's call. NULL: nobody is asked. */
+static gbx_upstream_call *asker(const gbx_session *s)
 {
-    gbx_upstream_call *call;
+    gbx_upstream_call *last = TAILQ_LAST(&s->calls, gbx_call_list);
+    const gbx_upstream_call *call;
 
-    if (gbx_session_find(s, about, &call) == GBX_ASK_CALL)
-        return call->request.ask != NULL ? call : NULL;
-    TAILQ_FOREACH_REVERSE(call, &s->calls, gbx_call_list, entry)
-    if (call->request.ask != NULL)
-        return call;
-    return NULL;
+    TAILQ_FOREACH(call, &s->calls, entry)
+    if (call->request.author != last->request.author || call->request.ask == NULL)
+        return NULL;
+    return last;
 }
 
-void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
-                             int64_t about)
+void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
-    gbx_upstream_call *call = asker(s, about);
+    gbx_upstream_call *call = asker(s);
     gbx_upstream_question question;
     gbx_upstream_call *each;
+    gbx_view id;
     const char *why = call == NULL ? NOBODY
                       : message->id.len > ID_MAX
                           ? "the id is too long"
-                          : read_question(call, message->payload, &question);
+                          : read_question(call, message->payload, &question, &id);
 
     if (why == NULL && !add(s->server->all, &s->questions, message->id, &question))
         why = "too many questions are open";
@@ -191,10 +253,11 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
         return;
     }
     TAILQ_FOREACH(each, &s->calls, entry)
-    hold(each);
-    if (question.id.at != NULL) {
+    gbx_call_hold(each);
+    if (id.at != NULL) {
         free(s->page);
-        s->page = gbx_need(strndup(question.id.at, question.id.len));
+        s->page = gbx_need(strndup(id.at, id.len));
+        s->page_number = question.number;
     }
     call->request.ask(call->request.user, &question);
 }
@@ -203,32 +266,53 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
 void gbx_session_on_page_done(gbx_session *s, gbx_view params)
 {
     gbx_view id = gbx_view_member(params, "elicitationId");
-    const gbx_upstream_call *call = asker(s, 0);
+    const gbx_upstream_call *call = asker(s);
 
-    if (s->page == NULL || id.len != strlen(s->page) ||
-        memcmp(id.at, s->page, id.len) != 0)
+    if (call == NULL || call->request.url_is_done == NULL || s->page == NULL ||
+        id.len != strlen(s->page) || memcmp(id.at, s->page, id.len) != 0)
         return;
     free(s->page);
     s->page = NULL;
-    if (call != NULL && call->request.url_is_done != NULL)
-        call->request.url_is_done(call->request.user, id);
+    call->request.url_is_done(call->request.user, s->page_number);
+}
+
+static void close_question(gbx_session *s, struct gbx_question *question)
+{
+    gbx_upstream_call *call;
+
+    gbx_question_forget(question);
+    if (--s->questions.open > 0)
+        return;
+    TAILQ_FOREACH(call, &s->calls, entry)
+    gbx_call_release(call);
+}
+
+/* The server does not wait for the answer any more. */
+void gbx_session_on_cancelled(gbx_session *s, gbx_view params)
+{
+    gbx_view id = gbx_view_member(params, "requestId");
+
+    for (size_t i = 0; id.at != NULL && i < GBX_COUNTOF(s->questions.list); i++) {
+        struct gbx_question *q = &s->questions.list[i];
+
+        if (q->number != 0 && strlen(q->id) == id.len &&
+            memcmp(q->id, id.at, id.len) == 0) {
+            close_question(s, q);
+            return;
+        }
+    }
 }
 
 static void respond(gbx_session *s, struct gbx_question *question, const char *action,
                     gbx_view content)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = content.len + GBX_KIB(4)};
-    gbx_upstream_call *call;
 
     gbx_rpc_begin_result(&text, (gbx_view){question->id, strlen(question->id)});
     put_answer(&text, action, content);
     gbx_rpc_end(&text);
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
-    gbx_question_forget(question);
-    if (--s->questions.open > 0)
-        return;
-    TAILQ_FOREACH(call, &s->calls, entry)
-    gbx_call_restart(call);
+    close_question(s, question);
 }
 
 /* ---- the modern era ------------------------------------------------------------- */
@@ -242,6 +326,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
     size_t count = 0;
     gbx_view name;
     gbx_view one;
+    gbx_view id;
 
     while (why == NULL && gbx_view_next(requests, &cursor, &name, &one)) {
         if (++count > GBX_COUNTOF(call->questions.list))
@@ -250,7 +335,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
             return "the name of a question is too long";
         if (!gbx_view_is_text(gbx_view_member(one, "method"), "elicitation/create"))
             return "the tool asks for what only a model or the client could give";
-        why = read_question(call, gbx_view_member(one, "params"), &question);
+        why = read_question(call, gbx_view_member(one, "params"), &question, &id);
         if (asks && why == NULL && add(call->all, &call->questions, name, &question))
             call->request.ask(call->request.user, &question);
     }
@@ -270,23 +355,26 @@ static const char *ask_all(gbx_upstream_call *call, gbx_view result)
     gbx_view state = gbx_view_member(result, "requestState");
     const char *why;
 
-    if (call->request.ask == NULL)
+    bool asks = gbx_view_count(requests) > 0;
+
+    if (asks && call->request.ask == NULL)
         return NOBODY;
-    if (gbx_view_kind(requests) != '{' || gbx_view_count(requests) == 0 ||
+    if ((asks ? gbx_view_kind(requests) != '{' : gbx_view_kind(state) != '"') ||
         (state.at != NULL && gbx_view_kind(state) != '"') || state.len > STATE_MAX)
         return "the tool asks for input, and does not say which";
     if (++call->rounds > ROUNDS_MAX)
         return "the tool asks a person again and again";
-    why = each_question(call, requests, false);
+    why = asks ? each_question(call, requests, false) : NULL;
     if (why != NULL)
         return why;
     call->id = GBX_NO_ID; /* its request is answered, and the call goes on */
     free(call->server_state);
     call->server_state =
         state.at != NULL ? gbx_need(strndup(state.at, state.len)) : NULL;
-    hold(call);
+    gbx_call_hold(call);
     call->questions.open++; /* the first answer may come before the last question */
-    (void)each_question(call, requests, true);
+    if (asks)
+        (void)each_question(call, requests, true);
     let_go(call);
     return NULL;
 }
@@ -300,8 +388,11 @@ void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result)
 {
     const char *why = ask_all(call, result);
 
+    /* After an answer the server may have done something. */
     if (why != NULL)
-        gbx_call_fail(call, GBX_UPSTREAM_INPUT, why, false);
+        gbx_call_fail(call,
+                      call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL : GBX_UPSTREAM_INPUT,
+                      why, false);
 }
 
 static void keep(gbx_upstream_call *call, struct gbx_question *question,
@@ -326,7 +417,7 @@ static bool take_answer(gbx_session *s, unsigned number, const char *action,
     gbx_upstream_call *call;
 
     if (question != NULL) {
-        respond(s, question, action, content);
+        respond(s, question, action != NULL ? action : "cancel", content);
         return true;
     }
     TAILQ_FOREACH(call, &s->calls, entry)
@@ -334,7 +425,7 @@ static bool take_answer(gbx_session *s, unsigned number, const char *action,
         question = find(&call->questions, number);
         if (question == NULL)
             continue;
-        if (question->answer == NULL)
+        if (question->answer == NULL && action != NULL)
             keep(call, question, action, content);
         return true;
     }

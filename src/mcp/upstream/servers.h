@@ -40,6 +40,7 @@ struct gbx_upstream_call {
     int64_t id;           /* in the session */
     uint64_t end;         /* of its message, counted in bytes that the session sent */
     int64_t armed_ns;     /* when its timeout was started, or 0 */
+    int64_t held_ns;      /* since when it stands still, or 0 */
     bool was_extended;
     int64_t since_ns; /* when it began to wait */
     size_t rank;      /* number of calls of its author that waited then */
@@ -70,8 +71,10 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
 void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
-/* Its timeout begins anew. */
-void gbx_call_restart(gbx_upstream_call *call);
+/* Its timeout stands still until it is released. It is not repeated from here on: a person
+ * would be asked again. */
+void gbx_call_hold(gbx_upstream_call *call);
+void gbx_call_release(gbx_upstream_call *call);
 /* Send it again, with the answers to its questions. */
 void gbx_call_send_again(gbx_upstream_call *call);
 void gbx_question_forget(struct gbx_question *question);
@@ -80,9 +83,9 @@ void gbx_questions_forget(gbx_questions *questions);
 /* ---- server_question.c ------------------------------------------------------ */
 
 /* A server of the legacy era asks a person. */
-void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message,
-                             int64_t about);
+void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_page_done(gbx_session *s, gbx_view params);
+void gbx_session_on_cancelled(gbx_session *s, gbx_view params);
 /* Is the answer a modern server's questions? */
 bool gbx_call_is_asked(gbx_view result);
 /* Ask them, or fail the call. */
@@ -190,6 +193,7 @@ struct gbx_session {
     gbx_bucket said;   /* the server's */
     gbx_questions questions;
     char *page; /* id of the last address that it asked a person to open, or NULL */
+    unsigned page_number; /* of that question */
     gbx_mcp_timer start_timer;
     gbx_mcp_timer list_timer;   /* limits how often changes make us read the list */
     gbx_mcp_timer page_timer;   /* once it is ready: the next page is late */

@@ -100,7 +100,8 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         if (message->kind == GBX_RPC_ERROR &&
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
-        if (message->kind == GBX_RPC_RESULT && gbx_call_is_asked(message->payload))
+        if (s->is_modern && message->kind == GBX_RPC_RESULT &&
+            gbx_call_is_asked(message->payload))
             gbx_call_on_questions(call, message->payload);
         else
             gbx_call_on_answer(call, message);
@@ -114,7 +115,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
 /* A server may ping, and ask a person where we have declared that. A process gets an
  * error reply even in the era without requests from servers, since something in it may
  * wait for one; an address could not receive a reply. */
-static void on_request(gbx_session *s, const gbx_rpc_message *message, int64_t about)
+static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
 
@@ -124,7 +125,7 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message, int64_t a
     }
     if (!s->is_modern && s->may_ask != 0 &&
         strcmp(message->method, "elicitation/create") == 0) {
-        gbx_session_on_question(s, message, about);
+        gbx_session_on_question(s, message);
         return;
     }
     if (strcmp(message->method, "ping") == 0) {
@@ -159,6 +160,8 @@ static void on_notification(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_on_says(s, message->payload);
     else if (strcmp(message->method, "notifications/elicitation/complete") == 0)
         gbx_session_on_page_done(s, message->payload);
+    else if (strcmp(message->method, "notifications/cancelled") == 0)
+        gbx_session_on_cancelled(s, message->payload);
 }
 
 static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t about)
@@ -170,7 +173,7 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
     gbx_view view;
 
     if (message->kind == GBX_RPC_REQUEST)
-        on_request(s, message, about);
+        on_request(s, message);
     else if (message->kind == GBX_RPC_NOTIFICATION)
         on_notification(s, message);
     else if (message->kind != GBX_RPC_BATCH)

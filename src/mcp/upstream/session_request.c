@@ -534,25 +534,50 @@ void gbx_call_arm(gbx_upstream_call *call)
     gbx_mcp_timer_set(&call->timer, timeout_of(call));
 }
 
-void gbx_call_restart(gbx_upstream_call *call)
+/* Until the call has had all the time that progress can give it, or the code has; while it
+ * is held nothing of it passes. */
+static int64_t left_ms(const gbx_upstream_call *call)
 {
-    call->armed_ns = gbx_clock_now_ns();
-    gbx_mcp_timer_set(&call->timer, timeout_of(call));
+    int64_t times = call->request.timeout_ms != 0 ? 1 : GBX_UPSTREAM_PROGRESS_TIMES;
+    int64_t end_ns = call->armed_ns + times * timeout_of(call) * GBX_NS_PER_MS;
+
+    return (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+}
+
+static void set_timer(gbx_upstream_call *call, int64_t left)
+{
+    int64_t ms = timeout_of(call);
+
+    gbx_mcp_timer_set(&call->timer, (uint32_t)(left <= 0 ? 1 : left < ms ? left : ms));
+}
+
+void gbx_call_hold(gbx_upstream_call *call)
+{
+    call->was_retried = true;
+    if (call->held_ns == 0)
+        call->held_ns = gbx_clock_now_ns();
+    gbx_mcp_timer_clear(&call->timer);
+}
+
+void gbx_call_release(gbx_upstream_call *call)
+{
+    if (call->held_ns == 0 || call->questions.open > 0)
+        return;
+    call->armed_ns += gbx_clock_now_ns() - call->held_ns;
+    call->held_ns = 0;
+    set_timer(call, left_ms(call));
 }
 
 /* A progress report restarts the time of a call, within a limit. A timeout that the
  * code has set itself is never extended. */
 static void extend(gbx_upstream_call *call)
 {
-    int64_t ms = timeout_of(call);
-    int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
-    int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    int64_t left = left_ms(call);
 
-    if (call->request.timeout_ms != 0 || left_ms <= 0 || call->questions.open > 0 ||
-        call->session->questions.open > 0)
+    if (call->request.timeout_ms != 0 || left <= 0 || call->held_ns != 0)
         return;
     call->was_extended = true;
-    gbx_mcp_timer_set(&call->timer, (uint32_t)(left_ms < ms ? left_ms : ms));
+    set_timer(call, left);
 }
 
 /* Its message, or "3/10". False: it has neither. */
@@ -588,25 +613,31 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 
 /* ---- in flight --------------------------------------------------------------- */
 
-/* The answers to a server's questions, and its state, as members of the parameters. */
+/* The answers to a server's questions, and its state, as members of the parameters. Names
+ * and state are the server's: byte for byte. */
 static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
 {
-    if (call->rounds == 0)
-        return;
-    gbx_json_put_open(to, "inputResponses", '{');
+    bool has_some = false;
+
     for (size_t i = 0; i < GBX_COUNTOF(call->questions.list); i++) {
         const struct gbx_question *q = &call->questions.list[i];
 
         if (q->number == 0)
             continue;
-        gbx_json_put_json(to, NULL, q->id, strlen(q->id));
+        if (!has_some)
+            gbx_json_put_open(to, "inputResponses", '{');
+        has_some = true;
+        gbx_json_put_key(to, NULL);
+        (void)gbx_buf_puts(to, q->id);
         (void)gbx_buf_puts(to, ":");
         (void)gbx_buf_puts(to, q->answer);
     }
-    (void)gbx_buf_puts(to, "}");
-    if (call->server_state != NULL)
-        gbx_json_put_json(to, "requestState", call->server_state,
-                          strlen(call->server_state));
+    if (has_some)
+        (void)gbx_buf_puts(to, "}");
+    if (call->server_state != NULL) {
+        gbx_json_put_key(to, "requestState");
+        (void)gbx_buf_puts(to, call->server_state);
+    }
 }
 
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
@@ -650,6 +681,8 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->all->in_flight++;
     session->call_count++;
     append(call, &session->calls);
+    if (session->questions.open > 0)
+        gbx_call_hold(call);
 }
 
 void gbx_call_send_again(gbx_upstream_call *call)
@@ -658,13 +691,13 @@ void gbx_call_send_again(gbx_upstream_call *call)
 
     call->id = ++session->last_id;
     if (!send_request(call, session)) {
-        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
-                           "the server does not read its input");
+        gbx_call_end_later(call, GBX_UPSTREAM_EXIT,
+                           "the server does not read the answers to its questions");
         return;
     }
     call->end = session->sent_bytes;
     gbx_questions_forget(&call->questions);
-    gbx_call_restart(call);
+    gbx_call_release(call);
 }
 
 /* ---- how a call fails -------------------------------------------------------- */

@@ -93,7 +93,6 @@ typedef struct gbx_upstream_question {
     gbx_view message;
     gbx_view schema; /* of a form, flat; or: */
     gbx_view url;    /* printable ASCII, of https or of this machine */
-    gbx_view id;     /* of the address's question, for url_is_done */
 } gbx_upstream_question;
 
 typedef struct gbx_upstream_hooks {
@@ -142,7 +141,7 @@ typedef struct gbx_upstream_request {
     void (*ask)(void *user, const gbx_upstream_question *question);
     unsigned can_ask; /* bits of gbx_upstream_asking */
     /* What the person was to do at an address is done. May be NULL. */
-    void (*url_is_done)(void *user, gbx_view id);
+    void (*url_is_done)(void *user, unsigned number);
     gbx_upstream_done_fn done;
     void *user;
 } gbx_upstream_request;
@@ -151,8 +150,9 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
-/* action: "accept", "decline" or "cancel"; content: the filled-in form, or no value. Ignored
- * if the server does not wait for it any more. */
+/* action: "accept", "decline" or "cancel"; NULL: the call is about to be cancelled, and must
+ * not go on. content: the filled-in form, or no value. Ignored if the server does not wait
+ * for it any more. */
 void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *action,
                          gbx_view content);
 /* True if the server has the call or may have had it. Do not call it after done. */

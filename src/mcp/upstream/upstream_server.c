@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,8 +152,12 @@ static void on_ready(gbx_server *server, gbx_session *session)
 /* Another one can start at once, while calls of this one end. */
 static void on_ending(gbx_server *server, gbx_session *session, const char *why)
 {
-    note_failure(server, why, session->remedy);
-    gbx_server_log(server, why);
+    char line[GBX_SESSION_WHY_MAX];
+
+    gbx_utf8_copy_line(line, sizeof line, why,
+                       strlen(why)); /* a server's words are in it */
+    note_failure(server, line, session->remedy);
+    gbx_server_log(server, line);
     gbx_upstreams_wake(server->all);
 }
 

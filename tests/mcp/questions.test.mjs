@@ -186,8 +186,9 @@ test('a call that is cancelled while a person is asked is gone; the next one ask
 test('a question that its server withdraws takes no place', async () => {
   const box = await open('v1');
   box.answer = ({ message }) => /withdrawn/.test(message) ? new Promise(() => {}) : { action: 'decline' };
-  for (let i = 0; i < 9; i++) assert.deepEqual(await box.call('legacy', 'withdraws'), []);
-  assert.deepEqual(await box.call('legacy', 'form'), [{ action: 'decline' }]);
+  const code = 'for (let i = 0; i < 9; i++) await servers.legacy.withdraws({}); return servers.legacy.form({})';
+  const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
+  assert.deepEqual(structuredContent.result, [{ action: 'decline' }]);
 });
 
 test('a server that has calls of two requests cannot ask: somebody might answer for another', async () => {

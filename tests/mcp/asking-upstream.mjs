@@ -25,6 +25,7 @@ const tools = {
   withdraws: () => [],
   returns: () => [],
   state: () => [],
+  nags: () => Array.from({ length: 4 }, () => [form('again?')]),
 };
 const other = { sampling: 'sampling/createMessage', roots: 'roots/list' };
 
@@ -50,6 +51,7 @@ async function callLegacy(id, name, args) {
     if (round === 'exit') process.exit(0);
     const all = askLegacy('elicitation/create', ...round);
     if (name === 'gone') setTimeout(() => process.exit(0), 1000);
+    if (name === 'nags') await all.then(() => new Promise((resolve) => { setTimeout(resolve, 2000); }));
     for (const { result, error } of await all) answers.push(result ?? { code: error.code });
     if (round[0].mode === 'url') // the second and the others are nobody's
       for (const elicitationId of [round[0].elicitationId, round[0].elicitationId, 'page-2', 7, undefined])

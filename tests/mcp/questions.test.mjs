@@ -157,6 +157,19 @@ test('clocks stand still while a person thinks: of the server, of the call, of t
   }));
 });
 
+test('a call that is sent while a question is open stands still, too; a timeout goes on with what was left', async () => {
+  const box = await open('v1');
+  await box.call('legacy', 'slow');
+  box.answer = () => new Promise((resolve) => { setTimeout(resolve, 5200, { action: 'decline' }); });
+  const code = `const asks = servers.legacy.form({}); await sleep(500);
+    return Promise.all([asks, servers.legacy.slow({ ms: 4500 })])`; // longer than the server's 4 s
+  const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code } });
+  assert.deepEqual(structuredContent.result, [[{ action: 'decline' }], []]);
+  box.answer = { action: 'decline' };
+  box.more = ', { timeoutMs: 3000 }';
+  assert.match(await box.call('legacy', 'nags'), /^UPSTREAM_TIMEOUT: /); // 2 s after each of four questions
+});
+
 test('a server that ends while a person is asked: the call fails, and nobody is asked again', async () => {
   const box = await open('v1');
   box.answer = () => new Promise((resolve) => { setTimeout(resolve, 2500, { action: 'decline' }); });

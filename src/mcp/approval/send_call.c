@@ -22,8 +22,8 @@
 /* ---- the server's questions ----------------------------------------------------- */
 
 /* The person must see who asks: the message begins with the server's name, and its own
- * words follow, escaped. Values of secrets are removed, as from answers. What the person
- * says goes to that server alone, as it was given. */
+ * words follow, escaped. Values of secrets are removed, as from answers. The
+ * person's answer goes to that server alone, unchanged. */
 struct gbx_gate_relayed {
     LIST_ENTRY(gbx_gate_relayed) in_gate;
     gbx_tool_call *call;

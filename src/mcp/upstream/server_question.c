@@ -55,8 +55,7 @@ static bool all_sound(gbx_view object, member_check *is_sound)
     return true;
 }
 
-/* What a person reads must be what is there: nothing invisible, and no escapes in a
- * name. */
+/* A person must see all of it: a text has nothing invisible, and a name no escapes. */
 static bool is_plain(gbx_view name, gbx_view value)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = SCHEMA_MAX};

@@ -640,11 +640,12 @@ static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
     }
 }
 
+/* With a new id. */
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
 {
     const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
     const gbx_upstream_request *request = &call->request;
-    gbx_link_message about = {.id = call->id,
+    gbx_link_message about = {.id = ++session->last_id,
                               .method = "tools/call",
                               .name = request->tool,
                               .args = request->args,
@@ -653,6 +654,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
+    call->id = about.id;
     if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_rpc_begin_request(&text, call->id, about.method);
@@ -661,20 +663,21 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
     put_answers(call, &text);
     put_meta(session, call->id, request, &text);
     gbx_rpc_end(&text);
-    return gbx_session_send(session, &text, about);
+    if (!gbx_session_send(session, &text, about))
+        return false;
+    call->end = session->sent_bytes;
+    return true;
 }
 
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
 {
     unlink_call(call);
     gbx_call_arm(call);
-    call->id = ++session->last_id;
     if (!send_request(call, session)) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
                            "the server does not read its input");
         return;
     }
-    call->end = session->sent_bytes;
     call->session = session;
     call->was_sent = true;
     call->server->in_flight++;
@@ -687,15 +690,11 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
 
 void gbx_call_send_again(gbx_upstream_call *call)
 {
-    gbx_session *session = call->session;
-
-    call->id = ++session->last_id;
-    if (!send_request(call, session)) {
+    if (!send_request(call, call->session)) {
         gbx_call_end_later(call, GBX_UPSTREAM_EXIT,
                            "the server does not read the answers to its questions");
         return;
     }
-    call->end = session->sent_bytes;
     gbx_questions_forget(&call->questions);
     gbx_call_release(call);
 }

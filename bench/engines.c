@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define RUNS    15
+#define FIRST   6 /* engines until one is a fork of the zygote */
 #define AT_ONCE 64
 #define TENANTS 256
 #define IDLE_MS 3000 /* an engine that nobody calls then keeps one worker */
@@ -41,12 +42,12 @@ static void one_by_one(gbx_bench *bench, bool are_first, const char *id,
     double ms[RUNS];
 
     gbx_zygote_end();
-    for (size_t i = 0; i < RUNS + 2; i++) { /* the second one starts the zygote */
+    for (size_t i = 0; i < RUNS + FIRST; i++) {
         gbx_engine *engine;
 
         if (are_first)
             gbx_zygote_end();
-        engine = make_and_call(bench->options, &ms[i < 2 ? 0 : i - 2], &err);
+        engine = make_and_call(bench->options, &ms[i < FIRST ? 0 : i - FIRST], &err);
         if (engine == NULL) {
             gbx_bench_skip(bench, id, label, err.message);
             return;

@@ -264,7 +264,7 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
  * signal of a template follows that thread. Any thread may call.
  */
 
-/* Fork a template; *ret is as after gbx_spawn(). Waits for a starting zygote. False if
+/* Fork a template; *ret is as after gbx_spawn(). May wait for a starting zygote. False if
  * there is no zygote to fork from: execute the program instead. */
 bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret);
 

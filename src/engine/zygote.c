@@ -26,6 +26,10 @@
 /* Maximum number of zygotes: one for each kind of engine. */
 #define ZYGOTES_MAX 4
 
+/* Templates that are executed while a zygote starts: three after each other take about as
+ * long as it does, and no engine waits. Of more at once, the others wait for it. */
+#define BESIDE_MAX 3
+
 #define PATH_SIZE 512
 
 /* The properties that templates inherit; other values need another zygote. */
@@ -52,6 +56,7 @@ typedef struct zygote {
     int64_t asked_ns; /* when a template was last requested; 0: never */
     int64_t born_ns;
     uint32_t forks;
+    uint32_t beside;   /* templates that were executed while it was WANTED */
     uint32_t failures; /* in a row */
     int64_t retry_ns;  /* not wanted before this time, after a failure */
 } zygote;
@@ -265,6 +270,7 @@ static void *keep(void *arg)
 {
     family *f = arg;
 
+    (void)prctl(PR_SET_NAME, "gbx-zygotes");
     (void)pthread_mutex_lock(&f->lock);
     for (;;) {
         int64_t again = look_after(f);
@@ -352,10 +358,13 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
         end(z);
     if (z != NULL && z->state == IDLE && is_in_demand(z, now) && has_keeper(f)) {
         z->state = WANTED;
+        z->beside = 0;
         (void)pthread_cond_broadcast(&f->changed);
     }
     if (z != NULL)
         z->asked_ns = now;
+    if (z != NULL && z->state == WANTED && z->beside++ < BESIDE_MAX)
+        z = NULL;
     while (z != NULL && z->state == WANTED && wait_changed(f, until))
         continue;
     /* A zygote of another kind may have taken its place meanwhile. */

@@ -147,7 +147,7 @@ TEST(pages_of_every_call__are_pinned_for_forks_to_copy)
     }
     options.zygote = GBX_ZYGOTE_OFF;
     check_pinned(&options);
-    gbx_engine_free(engine_start(NULL));
+    wait_for_zygote();
     check_pinned(NULL); /* the zygote has found them */
     gbx_zygote_end();
 }
@@ -183,7 +183,7 @@ TEST(what_calls_leave_alone__is_a_files_which_forks_do_not_copy)
 /* What completes the realm was not yet written when the zygote was frozen. */
 TEST(what_a_fork_of_a_zygote_writes__is_little)
 {
-    gbx_engine_free(engine_start(NULL));
+    wait_for_zygote();
     check_frozen(NULL, 400);
     gbx_zygote_end();
 }

@@ -58,12 +58,17 @@ static pid_t zygote_of(pid_t pid)
     return found;
 }
 
+static bool has_zygote(void *user)
+{
+    (void)user;
+    return zygote_of(getpid()) != 0;
+}
+
 /* From now on there is one, and engines come from it. */
 static pid_t start_zygote(void)
 {
-    for (int i = 0; i < 2; i++)
-        gbx_engine_free(engine_start(NULL));
-    assert_int_not_equal(zygote_of(getpid()), 0);
+    wait_for_zygote();
+    assert_true(has_zygote(NULL));
     return zygote_of(getpid());
 }
 
@@ -88,10 +93,22 @@ TEST(zygote__is_started_for_the_second_engine)
     gbx_engine_free(engine_start(NULL));
     assert_int_equal(zygote_of(getpid()), 0);
     engine = engine_start(NULL);
-    assert_int_not_equal(zygote_of(getpid()), 0);
+    assert_true(until(has_zygote, NULL, 60000));
     assert_int_equal(proc_parent(proc_template()), getpid());
     check_alive(engine);
     gbx_engine_free(engine);
+}
+
+/* The next few do without it; of many at once the others wait for it. */
+TEST(zygote__is_waited_for_by_no_engine_that_follows_another)
+{
+    gbx_engine *engine;
+
+    gbx_engine_free(engine_start(NULL));
+    engine = engine_start(NULL);
+    assert_false(proc_is_fork(proc_template()));
+    gbx_engine_free(engine);
+    (void)start_zygote();
 }
 
 TEST(zygote__is_not_started_for_who_wants_none)

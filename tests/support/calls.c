@@ -64,6 +64,21 @@ gbx_engine *engine_start(const gbx_options *options)
     return engine;
 }
 
+static bool makes_forks(void *user)
+{
+    gbx_engine *engine = engine_start(NULL);
+    bool is_fork = proc_is_fork(proc_template());
+
+    (void)user;
+    gbx_engine_free(engine);
+    return is_fork;
+}
+
+void wait_for_zygote(void)
+{
+    assert_true(until(makes_forks, NULL, 60000));
+}
+
 int engine_before_test(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;

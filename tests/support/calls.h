@@ -33,6 +33,8 @@ gbx_policy *policy_of(const char *json);
 
 /* Asserts. Where options name no time limit it is far longer than the product's own. */
 gbx_engine *engine_start(const gbx_options *options);
+/* Asserts. From now on templates of engines without options are forks of a zygote. */
+void wait_for_zygote(void);
 /* A test whose *state is an engine with a small pool, which is there before it;
  * after it no process is left. */
 #define ENGINE_TEST(name) TEST_WITH(engine_before_test, engine_after_test, name)

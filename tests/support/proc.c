@@ -17,11 +17,14 @@
 
 #define PROCESSES_MAX 4096
 
+/* PF_FORKNOEXEC of the kernel's <linux/sched.h>, in the flags of /proc/PID/stat. */
+#define FORKED_WITHOUT_EXEC 0x40
+
 typedef struct process {
     pid_t pid;
     pid_t parent;
     char state;
-    bool is_zygote; /* of no engine */
+    bool is_zygote; /* of no engine; also one that starts */
 } process;
 
 static bool read_text(const char *path, char *text, size_t size)
@@ -37,11 +40,26 @@ static bool read_text(const char *path, char *text, size_t size)
     return n > 0;
 }
 
+/* The arguments appear a moment after the program was executed. */
+static bool is_zygote_program(pid_t pid)
+{
+    char path[64];
+    char text[256] = "";
+
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    return !read_text(path, text, sizeof text) ||
+           memmem(text, sizeof text, "--zygote", 8) != NULL;
+}
+
+/* A zygote gets its name after it was executed, and before that it is a fork of the thread
+ * that keeps zygotes. Its forks inherit its arguments. */
 static bool read_stat(pid_t pid, process *ret)
 {
     char path[64];
     char text[512];
     const char *at;
+    unsigned flags = 0;
+    bool is_executed; /* since its fork */
 
     (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (!read_text(path, text, sizeof text))
@@ -49,8 +67,16 @@ static bool read_stat(pid_t pid, process *ret)
     at = strrchr(text, ')'); /* the name may contain anything */
     if (at == NULL || strlen(at) < 5)
         return false;
-    *ret = (process){pid, (pid_t)strtol(at + 4, NULL, 10), at[2],
-                     strstr(text, "(glovebox-zygote)") != NULL};
+    (void)sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %u", &flags);
+    is_executed = (flags & FORKED_WITHOUT_EXEC) == 0;
+    *ret = (process){.pid = pid,
+                     .parent = (pid_t)strtol(at + 4, NULL, 10),
+                     .state = at[2]};
+    ret->is_zygote =
+        strstr(text, "(glovebox-zygote)") != NULL ||
+        strstr(text, "(gbx-zygotes)") != NULL ||
+        (is_executed && ret->state != 'Z' &&
+         strstr(text, "(glovebox-worker)") != NULL && is_zygote_program(pid));
     return true;
 }
 
@@ -218,6 +244,11 @@ size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max)
     for (size_t i = 0; i < tree.count && count < max; i++)
         ret[count++] = tree.pids[i];
     return count;
+}
+
+bool proc_is_fork(pid_t template_pid)
+{
+    return is_zygote_program(template_pid); /* it inherits the arguments */
 }
 
 pid_t proc_parent(pid_t pid)

@@ -30,6 +30,9 @@ void proc_reset_peak(void);
 pid_t proc_template(void);
 size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
 
+/* Is this template a fork of a zygote? */
+bool proc_is_fork(pid_t template_pid);
+
 pid_t proc_parent(pid_t pid); /* 0: no such process */
 
 /* One letter of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 if no such process. */

@@ -15,6 +15,7 @@ export function look(pid) {
       state: fields[0],
       parent: Number(fields[1]),
       ticks: Number(fields[11]) + Number(fields[12]),
+      isExecuted: (Number(fields[6]) & 0x40) === 0, // not PF_FORKNOEXEC
     };
   } catch {
     return undefined;
@@ -36,9 +37,20 @@ export const descendants = (root = process.pid) =>
   children(root).map(look).filter((one) => one !== undefined && one.state !== 'Z' && one.state !== 'X')
     .flatMap((one) => [one, ...descendants(one.pid)]);
 
+/** Does this process start as a zygote? It gets its name a moment later. The arguments of its
+ *  forks, which executed nothing, are the same. */
+function isStartingZygote({ pid, isExecuted }) {
+  try {
+    const argv = readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    return isExecuted && (argv === '' || argv.includes('--zygote'));
+  } catch {
+    return false; // it is gone
+  }
+}
+
 /** Templates and workers of this process. */
 export const boxes = (root = process.pid) =>
-  descendants(root).filter((one) => one.name === 'glovebox-worker');
+  descendants(root).filter((one) => one.name === 'glovebox-worker' && !isStartingZygote(one));
 
 export const isAlive = (pid) => {
   const one = look(pid);

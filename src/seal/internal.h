@@ -46,15 +46,17 @@ typedef struct gbx_rule {
     gbx_rule_arg args[GBX_RULE_ARGS_MAX];
 } gbx_rule;
 
-const gbx_rule *gbx_rules_worker(size_t *ret_count);
+typedef struct gbx_rules {
+    const gbx_rule *list;
+    size_t count;
+} gbx_rules;
 
-/* Additional rules for a worker, used only if gbx_rules_need_clock(). */
-const gbx_rule *gbx_rules_clock(size_t *ret_count);
+extern const gbx_rules gbx_rules_worker;
+extern const gbx_rules gbx_rules_clock; /* a worker's too, if gbx_rules_need_clock() */
+extern const gbx_rules gbx_rules_template;
 
 /* True if reading this machine's clock needs a system call. Needs /sys. */
 bool gbx_rules_need_clock(void);
-
-const gbx_rule *gbx_rules_template(size_t *ret_count);
 
 /* ---- steps --------------------------------------------------------------- */
 

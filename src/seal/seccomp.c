@@ -40,10 +40,10 @@ static struct scmp_arg_cmp test_of(const gbx_rule_arg *arg)
                                  .datum_b = arg->value};
 }
 
-static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
+static int add_rules(scmp_filter_ctx ctx, const gbx_rules *rules)
 {
-    for (size_t i = 0; i < count; i++) {
-        const gbx_rule *rule = &rules[i];
+    for (size_t i = 0; i < rules->count; i++) {
+        const gbx_rule *rule = &rules->list[i];
         uint32_t action = rule->class_ == GBX_RULE_EXECUTE
                               ? SCMP_ACT_ALLOW
                               : SCMP_ACT_ERRNO((uint32_t)rule->error);
@@ -96,12 +96,7 @@ static int export_code(scmp_filter_ctx ctx, gbx_filter *ret)
     return 0;
 }
 
-typedef struct rule_list {
-    const gbx_rule *rules;
-    size_t count;
-} rule_list;
-
-static int compile(const rule_list *lists, size_t list_count, gbx_filter *ret)
+static int compile(const gbx_rules *const *tables, size_t count, gbx_filter *ret)
 {
     GBX_CLEANUP(release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
     int e;
@@ -112,8 +107,8 @@ static int compile(const rule_list *lists, size_t list_count, gbx_filter *ret)
     /* Older libraries have no tree: the filter is longer but equivalent. */
     if (e == 0)
         (void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, OPTIMIZE_TREE);
-    for (size_t i = 0; e == 0 && i < list_count; i++)
-        e = add_rules(ctx, lists[i].rules, lists[i].count);
+    for (size_t i = 0; e == 0 && i < count; i++)
+        e = add_rules(ctx, tables[i]);
     return e != 0 ? e : export_code(ctx, ret);
 }
 
@@ -143,8 +138,8 @@ static bool is_lacking(gbx_seal *seal)
 void gbx_seccomp_compile(gbx_seal *seal)
 {
     static gbx_filter worker_filter, template_filter; /* shared by all seals */
-    rule_list worker[2];
-    rule_list template[1];
+    const gbx_rules *const worker[] = {&gbx_rules_worker, &gbx_rules_clock};
+    const gbx_rules *const template[] = {&gbx_rules_template};
     int e;
 
     if (gbx_layer_is_off(seal, GBX_LAYER_SECCOMP) || is_lacking(seal))
@@ -154,9 +149,6 @@ void gbx_seccomp_compile(gbx_seal *seal)
         seal->template_filter = template_filter;
         return;
     }
-    worker[0].rules = gbx_rules_worker(&worker[0].count);
-    worker[1].rules = gbx_rules_clock(&worker[1].count);
-    template[0].rules = gbx_rules_template(&template[0].count);
     e = compile(worker, gbx_rules_need_clock() ? 2 : 1, &seal->worker_filter);
     if (e == 0)
         e = compile(template, 1, &seal->template_filter);

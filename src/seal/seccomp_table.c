@@ -149,23 +149,9 @@ static const gbx_rule template[] = {
 };
 /* clang-format on */
 
-const gbx_rule *gbx_rules_worker(size_t *ret_count)
-{
-    *ret_count = GBX_COUNTOF(worker);
-    return worker;
-}
-
-const gbx_rule *gbx_rules_clock(size_t *ret_count)
-{
-    *ret_count = GBX_COUNTOF(clocks);
-    return clocks;
-}
-
-const gbx_rule *gbx_rules_template(size_t *ret_count)
-{
-    *ret_count = GBX_COUNTOF(template);
-    return template;
-}
+const gbx_rules gbx_rules_worker = {worker, GBX_COUNTOF(worker)};
+const gbx_rules gbx_rules_clock = {clocks, GBX_COUNTOF(clocks)};
+const gbx_rules gbx_rules_template = {template, GBX_COUNTOF(template)};
 
 bool gbx_rules_need_clock(void)
 {

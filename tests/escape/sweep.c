@@ -24,10 +24,11 @@ static void free_name(char **name)
     free(*name);
 }
 
-static bool is_executed(const gbx_rule *rules, size_t count, unsigned number)
+static bool is_executed(const gbx_rules *rules, unsigned number)
 {
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].number == (int)number && rules[i].class_ == GBX_RULE_EXECUTE)
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->list[i].number == (int)number &&
+            rules->list[i].class_ == GBX_RULE_EXECUTE)
             return true;
     return false;
 }
@@ -80,17 +81,16 @@ static void print_rule(FILE *to, const gbx_rule *rule)
     (void)fprintf(to, " | %s |\n", rule->reason);
 }
 
-static void print_rules(FILE *to, const gbx_rule *rules, size_t count,
-                        gbx_rule_class class_)
+static void print_rules(FILE *to, const gbx_rules *rules, gbx_rule_class class_)
 {
     (void)
         fputs(class_ == GBX_RULE_EXECUTE
                   ? "| call | arguments | why |\n| --- | --- | --- |\n"
                   : "| call | arguments | answer | why |\n| --- | --- | --- | --- |\n",
               to);
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].number >= 0 && rules[i].class_ == class_)
-            print_rule(to, &rules[i]);
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->list[i].number >= 0 && rules->list[i].class_ == class_)
+            print_rule(to, &rules->list[i]);
     (void)fputc('\n', to);
 }
 
@@ -176,39 +176,32 @@ bool gbx_sweep_is_unfiltered(unsigned number)
 
 gbx_swept gbx_sweep_expected(unsigned number)
 {
-    size_t count;
-    const gbx_rule *rules = gbx_rules_worker(&count);
-    size_t clock_count;
-    const gbx_rule *clocks = gbx_rules_clock(&clock_count);
+    const gbx_rules *rules = &gbx_rules_worker;
 
-    if (is_executed(rules, count, number))
+    if (is_executed(rules, number))
         return executed(number);
-    if (gbx_rules_need_clock() && is_executed(clocks, clock_count, number))
+    if (gbx_rules_need_clock() && is_executed(&gbx_rules_clock, number))
         return executed(number);
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].number == (int)number)
-            return (gbx_swept){.how = GBX_SWEPT_RETURNED, .value = -rules[i].error};
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->list[i].number == (int)number)
+            return (gbx_swept){.how = GBX_SWEPT_RETURNED,
+                               .value = -rules->list[i].error};
     return (gbx_swept){.how = GBX_SWEPT_KILLED};
 }
 
 bool gbx_sweep_print(FILE *to, const gbx_swept swept[GBX_SWEEP_COUNT])
 {
-    size_t count;
-    const gbx_rule *rules = gbx_rules_worker(&count);
-
     for (unsigned number = 0; number < GBX_SWEEP_COUNT; number++)
         if (swept[number].how == GBX_SWEPT_LOST)
             return false;
     (void)fputs(head, to);
     (void)fputs("## Executed\n\n", to);
-    print_rules(to, rules, count, GBX_RULE_EXECUTE);
+    print_rules(to, &gbx_rules_worker, GBX_RULE_EXECUTE);
     (void)fputs("On a machine whose clock is not served by the vDSO, these too:\n\n",
                 to);
-    rules = gbx_rules_clock(&count);
-    print_rules(to, rules, count, GBX_RULE_EXECUTE);
+    print_rules(to, &gbx_rules_clock, GBX_RULE_EXECUTE);
     (void)fputs("## Answered\n\n", to);
-    rules = gbx_rules_worker(&count);
-    print_rules(to, rules, count, GBX_RULE_ANSWER);
+    print_rules(to, &gbx_rules_worker, GBX_RULE_ANSWER);
     (void)fputs("## Killed\n\n", to);
     print_killed(to, swept);
     (void)
@@ -216,8 +209,7 @@ bool gbx_sweep_print(FILE *to, const gbx_swept swept[GBX_SWEEP_COUNT])
               "The process that forks workers and parses datasets has a filter of its "
               "own, wider:\n\n",
               to);
-    rules = gbx_rules_template(&count);
-    print_rules(to, rules, count, GBX_RULE_EXECUTE);
-    print_rules(to, rules, count, GBX_RULE_ANSWER);
+    print_rules(to, &gbx_rules_template, GBX_RULE_EXECUTE);
+    print_rules(to, &gbx_rules_template, GBX_RULE_ANSWER);
     return ferror(to) == 0;
 }

@@ -42,13 +42,6 @@
 #define NUMBERS_TRIED 1200
 #define PROBES        7
 
-typedef struct table {
-    const gbx_rule *rules;
-    size_t count;
-    const gbx_rule *more;
-    size_t more_count;
-} table;
-
 /* ---- what the table says, read a second time -------------------------------- */
 
 static bool matches(const gbx_rule *rule, const struct seccomp_data *data)
@@ -71,22 +64,23 @@ static uint32_t verdict_of(const gbx_rule *rule)
                                             : SECCOMP_RET_ERRNO | (uint32_t)rule->error;
 }
 
-static uint32_t expected(const table *t, const struct seccomp_data *data)
+/* A filter's tables; the second may be missing. */
+typedef const gbx_rules *tables[2];
+
+static uint32_t expected(const tables t, const struct seccomp_data *data)
 {
     if (data->arch != NATIVE)
         return SECCOMP_RET_KILL_PROCESS;
-    for (size_t i = 0; i < t->count; i++)
-        if (matches(&t->rules[i], data))
-            return verdict_of(&t->rules[i]);
-    for (size_t i = 0; i < t->more_count; i++)
-        if (matches(&t->more[i], data))
-            return verdict_of(&t->more[i]);
+    for (size_t i = 0; i < 2 && t[i] != NULL; i++)
+        for (size_t k = 0; k < t[i]->count; k++)
+            if (matches(&t[i]->list[k], data))
+                return verdict_of(&t[i]->list[k]);
     return SECCOMP_RET_KILL_PROCESS;
 }
 
 /* ---- inputs ------------------------------------------------------------------- */
 
-static void check(gbx_bpf *bpf, const table *t, const struct seccomp_data *data)
+static void check(gbx_bpf *bpf, const tables t, const struct seccomp_data *data)
 {
     uint32_t found = gbx_bpf_run(bpf, data);
 
@@ -98,7 +92,7 @@ static void check(gbx_bpf *bpf, const table *t, const struct seccomp_data *data)
 
 /* One argument with what a test wants of it, and then with what it does not: one bit
  * off in either half, all bits, none. */
-static void vary(gbx_bpf *bpf, const table *t, struct seccomp_data data, uint8_t index)
+static void vary(gbx_bpf *bpf, const tables t, struct seccomp_data data, uint8_t index)
 {
     const uint64_t right = data.args[index];
     const uint64_t values[PROBES] = {right,      right ^ 1,
@@ -112,7 +106,7 @@ static void vary(gbx_bpf *bpf, const table *t, struct seccomp_data data, uint8_t
     }
 }
 
-static void try_rule(gbx_bpf *bpf, const table *t, const gbx_rule *rule, uint32_t arch)
+static void try_rule(gbx_bpf *bpf, const tables t, const gbx_rule *rule, uint32_t arch)
 {
     struct seccomp_data data = {.nr = rule->number, .arch = arch};
 
@@ -124,7 +118,7 @@ static void try_rule(gbx_bpf *bpf, const table *t, const gbx_rule *rule, uint32_
         vary(bpf, t, data, i);
 }
 
-static void try_numbers(gbx_bpf *bpf, const table *t, uint32_t arch, uint32_t bits)
+static void try_numbers(gbx_bpf *bpf, const tables t, uint32_t arch, uint32_t bits)
 {
     for (int number = -2; number < NUMBERS_TRIED; number++) {
         struct seccomp_data data = {.nr = (int)((uint32_t)number | bits), .arch = arch};
@@ -135,7 +129,7 @@ static void try_numbers(gbx_bpf *bpf, const table *t, uint32_t arch, uint32_t bi
     }
 }
 
-static void try_all(const gbx_filter *filter, const table *t)
+static void try_all(const gbx_filter *filter, const tables t)
 {
     bool visited[BPF_MAXINSNS] = {false};
     gbx_bpf bpf = {.code = filter->code, .len = filter->len, .visited = visited};
@@ -145,10 +139,9 @@ static void try_all(const gbx_filter *filter, const table *t)
         try_numbers(&bpf, t, archs[i], 0);
         try_numbers(&bpf, t, archs[i], X32_BIT);
         try_numbers(&bpf, t, archs[i], 0x80000000u);
-        for (size_t k = 0; k < t->count; k++)
-            try_rule(&bpf, t, &t->rules[k], archs[i]);
-        for (size_t k = 0; k < t->more_count; k++)
-            try_rule(&bpf, t, &t->more[k], archs[i]);
+        for (size_t k = 0; k < 2 && t[k] != NULL; k++)
+            for (size_t n = 0; n < t[k]->count; n++)
+                try_rule(&bpf, t, &t[k]->list[n], archs[i]);
     }
     for (size_t i = 0; i < filter->len; i++)
         if (!visited[i])
@@ -160,36 +153,34 @@ static void try_all(const gbx_filter *filter, const table *t)
 TEST(filter__of_a_worker_is_its_table)
 {
     gbx_seal seal = {.statm_fd = -1};
-    table t = {0};
+    tables t = {&gbx_rules_worker};
 
     if (ON_VALGRIND) {
         print_message("skipped: valgrind knows no seccomp\n");
         skip();
     }
     gbx_seccomp_compile(&seal);
-    t.rules = gbx_rules_worker(&t.count);
     if (gbx_rules_need_clock())
-        t.more = gbx_rules_clock(&t.more_count);
+        t[1] = &gbx_rules_clock;
 
     assert_non_null(seal.worker_filter.code);
-    try_all(&seal.worker_filter, &t);
+    try_all(&seal.worker_filter, t);
     gbx_seal_cleanup(&seal);
 }
 
 TEST(filter__of_a_template_is_its_table)
 {
     gbx_seal seal = {.statm_fd = -1};
-    table t = {0};
+    tables t = {&gbx_rules_template};
 
     if (ON_VALGRIND) {
         print_message("skipped: valgrind knows no seccomp\n");
         skip();
     }
     gbx_seccomp_compile(&seal);
-    t.rules = gbx_rules_template(&t.count);
 
     assert_non_null(seal.template_filter.code);
-    try_all(&seal.template_filter, &t);
+    try_all(&seal.template_filter, t);
     gbx_seal_cleanup(&seal);
 }
 
@@ -249,11 +240,10 @@ static bool is_tested(const gbx_rule *rule, uint8_t index)
 
 TEST(table__executes_six_lines_and_checks_their_arguments)
 {
-    size_t count;
-    const gbx_rule *rules = gbx_rules_worker(&count);
+    const gbx_rule *rules = gbx_rules_worker.list;
     size_t executed = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < gbx_rules_worker.count; i++) {
         if (rules[i].class_ != GBX_RULE_EXECUTE)
             continue;
         executed++;
@@ -270,23 +260,18 @@ TEST(table__executes_six_lines_and_checks_their_arguments)
 
 TEST(table__gives_a_reason_a_line)
 {
-    size_t count;
-    const gbx_rule *rules = gbx_rules_worker(&count);
-
-    for (size_t i = 0; i < count; i++)
-        assert_true(strlen(rules[i].reason) > 0);
-    rules = gbx_rules_template(&count);
-    for (size_t i = 0; i < count; i++)
-        assert_true(strlen(rules[i].reason) > 0);
+    for (size_t i = 0; i < gbx_rules_worker.count; i++)
+        assert_true(strlen(gbx_rules_worker.list[i].reason) > 0);
+    for (size_t i = 0; i < gbx_rules_template.count; i++)
+        assert_true(strlen(gbx_rules_template.list[i].reason) > 0);
 }
 
 /* brk answered with an error would be taken for a break; see the table. */
 TEST(table__answers_brk_with_success)
 {
-    size_t count;
-    const gbx_rule *rules = gbx_rules_worker(&count);
+    const gbx_rule *rules = gbx_rules_worker.list;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < gbx_rules_worker.count; i++)
         if (rules[i].number == SYS_brk)
             assert_true(rules[i].class_ == GBX_RULE_ANSWER && rules[i].error == 0);
 }
@@ -297,13 +282,13 @@ TEST(table__of_the_template_gains_nothing)
                                 SYS_connect, SYS_bind,     SYS_ptrace,
                                 SYS_mount,   SYS_unshare,  SYS_setns,
                                 SYS_bpf,     SYS_setuid,   SYS_process_vm_readv};
-    size_t count;
-    const gbx_rule *rules = gbx_rules_template(&count);
+    const gbx_rule *rules = gbx_rules_template.list;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < gbx_rules_template.count; i++)
         for (size_t k = 0; k < GBX_COUNTOF(never); k++)
             assert_int_not_equal(rules[i].number, never[k]);
 }
+
 /* ---- identity ------------------------------------------------------------------- */
 
 TEST(user__is_described_as_what_it_is)

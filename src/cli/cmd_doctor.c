@@ -124,15 +124,9 @@ static bool matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
 
 static const char *matrix_column_name(size_t column)
 {
-    static const char *const names[] = {
-#define XX(name, text, required, what) text,
-        GBX_LAYER_MAP(XX)
-#undef XX
-            "all layers",
-        "no layer",
-    };
-
-    return names[column];
+    if (column < GBX_LAYER_COUNT)
+        return gbx_layers[column].name;
+    return column == GBX_COLUMN_ALL ? "all layers" : "no layer";
 }
 
 /* progress is called before each column with its name; it may be NULL. */

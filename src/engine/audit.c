@@ -98,16 +98,10 @@ static bool take_token(gbx_audit *a)
 
 static void put_missing_layers(gbx_log_line *line, const gbx_engine_facts *facts)
 {
-    static const char *const names[] = {
-#define XX(name, text, required, what) text,
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
-
     gbx_log_line_open(line, "layersMissing", '[');
     for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
         if (!facts->layers[i].stands)
-            gbx_log_line_puts(line, NULL, names[i]);
+            gbx_log_line_puts(line, NULL, gbx_layers[i].name);
     gbx_log_line_close(line);
 }
 

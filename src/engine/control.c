@@ -294,21 +294,14 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
 /* True if all required layers are in effect; if not, *reterr names a missing one. */
 static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
 {
-    static const struct {
-        const char *name;
-        bool is_required;
-    } table[] = {
-#define XX(name, text, required, what) {text, required},
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
     bool is_strict = engine->settings.options.require == GBX_REQUIRE_STRICT;
 
     for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
-        if (engine->facts.layers[i].stands || (!table[i].is_required && !is_strict))
+        if (engine->facts.layers[i].stands ||
+            (!gbx_layers[i].is_required && !is_strict))
             continue;
         (void)gbx_fail(reterr, GBX_E_UNSUPPORTED,
-                       "the layer '%s' is required and missing: %s", table[i].name,
+                       "the layer '%s' is required and missing: %s", gbx_layers[i].name,
                        engine->facts.layers[i].reason);
         return false;
     }

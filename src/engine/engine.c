@@ -18,23 +18,13 @@
 
 static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
 {
-    static const struct {
-        const char *name;
-        const char *what;
-        bool is_required;
-    } table[] = {
-#define XX(name, text, required, what) {text, what, required},
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
-
     gbx_json_put_open(to, "layers", '[');
     for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
         gbx_json_put_open(to, NULL, '{');
-        gbx_json_put_text(to, "name", table[i].name);
+        gbx_json_put_text(to, "name", gbx_layers[i].name);
         gbx_json_put_bool(to, "stands", facts->layers[i].stands);
-        gbx_json_put_bool(to, "required", table[i].is_required);
-        gbx_json_put_text(to, "what", table[i].what);
+        gbx_json_put_bool(to, "required", gbx_layers[i].is_required);
+        gbx_json_put_text(to, "what", gbx_layers[i].what);
         gbx_json_put_text(to, "reason", facts->layers[i].reason);
         (void)gbx_buf_puts(to, "}");
     }

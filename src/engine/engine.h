@@ -449,6 +449,15 @@ struct gbx_engine {
 
 /* ---- state.c: the lowest layer of this folder ------------------------------ */
 
+typedef struct gbx_layer_info {
+    const char *name;
+    const char *what; /* it takes away */
+    bool is_required;
+} gbx_layer_info;
+
+/* The layers of the seal, by their number. */
+extern const gbx_layer_info gbx_layers[GBX_LAYER_COUNT];
+
 /* Check this before anything else: a child of fork() shares the sockets of its parent's
  * workers, and may have inherited locks that will never be released. */
 bool gbx_engine_is_ours(const gbx_engine *engine);

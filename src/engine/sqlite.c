@@ -113,11 +113,9 @@ static uint32_t required_layers(const reading *r)
     bool is_strict = r->options != NULL && r->options->require == GBX_REQUIRE_STRICT;
     uint32_t layers = 0;
 
-#define XX(name, text, is_required, what) \
-    if ((is_required) || is_strict)       \
-        layers |= GBX_LAYER_BIT(GBX_LAYER_##name);
-    GBX_LAYER_MAP(XX)
-#undef XX
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
+        if (gbx_layers[i].is_required || is_strict)
+            layers |= GBX_LAYER_BIT(i);
     return layers & ~GBX_LAYER_BIT(GBX_LAYER_CGROUP);
 }
 
@@ -206,16 +204,11 @@ static gbx_status fail_died(const reading *r)
 
 static gbx_status fail_unsealed(const reading *r, const char *message)
 {
-    static const char *const names[] = {
-#define XX(name, text, required, what) text,
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
     uint64_t i = r->answer.number;
 
     return gbx_fail(r->err, GBX_E_UNSUPPORTED,
                     "the layer '%s' is required and missing: %s",
-                    i < GBX_COUNTOF(names) ? names[i] : "?", message);
+                    i < GBX_LAYER_COUNT ? gbx_layers[i].name : "?", message);
 }
 
 static gbx_status fail_memory(const reading *r)

@@ -16,6 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+const gbx_layer_info gbx_layers[GBX_LAYER_COUNT] = {
+#define XX(id, text, required, takes) \
+    {.name = text, .what = takes, .is_required = required},
+    GBX_LAYER_MAP(XX)
+#undef XX
+};
+
 bool gbx_engine_is_ours(const gbx_engine *engine)
 {
     return engine->owner == getpid();

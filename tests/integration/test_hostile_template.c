@@ -121,15 +121,6 @@ TEST(start__names_the_failure_that_the_program_reports)
     check_attack_says_the_same(&options, &error);
 }
 
-static const struct {
-    const char *name;
-    bool is_required;
-} layers[] = {
-#define XX(name, text, required, what) {text, required},
-    GBX_LAYER_MAP(XX)
-#undef XX
-};
-
 TEST(start__is_refused_without_a_layer_that_it_needs)
 {
     for (size_t i = 0; i < 2 * GBX_LAYER_COUNT; i++) {
@@ -143,10 +134,10 @@ TEST(start__is_refused_without_a_layer_that_it_needs)
         options = hostile_options(plan);
         if (is_strict)
             options.require = GBX_REQUIRE_STRICT;
-        else if (!layers[layer].is_required)
+        else if (!gbx_layers[layer].is_required)
             continue;
         assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
-        assert_non_null(strstr(error.message, layers[layer].name));
+        assert_non_null(strstr(error.message, gbx_layers[layer].name));
         check_one_line(error.message);
     }
 }

@@ -71,16 +71,10 @@ static gbx_msg_hello all_layers(void)
 
 TEST(hello__with_each_layer_missing)
 {
-    static const uint8_t required[] = {
-#define XX(name, text, is_required, what) is_required,
-        GBX_LAYER_MAP(XX)
-#undef XX
-    };
-
     for (size_t i = 0; i < (size_t)GBX_LAYER_COUNT * 2; i++) {
         gbx_options options = GBX_OPTIONS_INIT;
         gbx_msg_hello hello = all_layers();
-        bool starts = i % 2 == 0 && !required[i / 2];
+        bool starts = i % 2 == 0 && !gbx_layers[i / 2].is_required;
         GBX_CLEANUP(puppet_cleanup) puppet p;
 
         options.require = i % 2 == 0 ? GBX_REQUIRE_DEFAULT : GBX_REQUIRE_STRICT;

@@ -541,9 +541,6 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *worker,
 /* Kill a worker that did not become READY; no run has it. */
 void gbx_pool_discard(gbx_engine *engine, gbx_worker *worker);
 
-/* When t's oldest unanswered FORK was sent; 0 if all are answered. */
-int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t);
-
 /* Kill idle workers whose datasets are not the engine's current ones. */
 void gbx_pool_discard_stale(gbx_engine *engine);
 

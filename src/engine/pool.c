@@ -318,18 +318,6 @@ void gbx_pool_trim(gbx_engine *engine)
         spend(engine, LIST_FIRST(&engine->ready));
 }
 
-int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t)
-{
-    const gbx_worker *w;
-    int64_t oldest = 0;
-
-    LIST_FOREACH(w, &engine->workers, link)
-    if (w->state == GBX_WORKER_FORKING && w->from == t &&
-        (oldest == 0 || w->asked_ns < oldest))
-        oldest = w->asked_ns;
-    return oldest;
-}
-
 void gbx_pool_discard_stale(gbx_engine *engine)
 {
     gbx_worker *w;

@@ -293,15 +293,17 @@ void gbx_template_end(gbx_template *t)
 void gbx_watch_templates(gbx_engine *engine)
 {
     int64_t since = gbx_clock_now_ns() - gbx_timeout_ns(GBX_TIMEOUT_FORK);
+    const gbx_worker *w;
 
     (void)pthread_mutex_lock(&engine->lock);
-    for (gbx_template *t = engine->templates; t != NULL; t = t->next) {
-        int64_t asked_ns = gbx_pool_oldest_fork(engine, t);
+    LIST_FOREACH(w, &engine->workers, link)
+    {
+        const gbx_template *t = w->from;
         bool loads = t == engine->current && engine->change.kind == GBX_CHANGE_UPDATE;
 
         /* A template that loads answers its FORKs afterwards. */
-        if (t->state != GBX_TEMPLATE_DEAD && !loads && asked_ns != 0 &&
-            asked_ns < since)
+        if (w->state == GBX_WORKER_FORKING && w->asked_ns < since && !loads &&
+            t->state != GBX_TEMPLATE_DEAD)
             gbx_pidfd_kill(t->process.pidfd);
     }
     (void)pthread_mutex_unlock(&engine->lock);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -115,6 +116,22 @@ bool gbx_fd_has_room(int fd, int wait_ms)
 bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms)
 {
     return gbx_fd_has_room(fd, wait_ms) && gbx_fd_write(fd, data, len);
+}
+
+ssize_t gbx_fd_start(int dir, const char *path, char *text, size_t size)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : 0;
+    ssize_t n = len;
+
+    while (n >= 0 && (size_t)len < size - 1) {
+        n = read(fd, text + len, size - 1 - (size_t)len);
+        if (n == 0)
+            break;
+        len = n < 0 ? -1 : len + n;
+    }
+    text[len > 0 ? len : 0] = 0;
+    return len;
 }
 
 void gbx_fd_close(int *fd)

@@ -46,6 +46,11 @@ ssize_t gbx_fd_send(int socket, const void *data, size_t len, const int *fds,
 ssize_t gbx_fd_receive(int socket, void *data, size_t len, int *fds, size_t fd_count,
                        int flags);
 
+/* Open a file below dir and read its start as text: at most size - 1 bytes, then a NUL.
+ * Returns their number; -1, with an empty text, if the file cannot be read. For the
+ * small files of the kernel. */
+ssize_t gbx_fd_start(int dir, const char *path, char *text, size_t size);
+
 /* Close *fd if it is open, and set it to -1. */
 void gbx_fd_close(int *fd);
 

@@ -81,9 +81,6 @@ void gbx_cgroup_close(gbx_cgroup *group);
  * name a different group a moment later.
  */
 
-/* The start of a file, as text; "" if it is empty. False if it does not exist. */
-bool gbx_cgroup_read(int dir, const char *name, char *text, size_t size);
-
 /* Write text to an existing file; sets errno on failure. */
 bool gbx_cgroup_write(int dir, const char *name, const char *text);
 

@@ -30,15 +30,6 @@
 
 #define SEPARATORS " \t\n"
 
-bool gbx_cgroup_read(int dir, const char *name, char *text, size_t size)
-{
-    GBX_CLEANUP(gbx_fd_close) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-    text[n > 0 ? n : 0] = 0;
-    return n >= 0;
-}
-
 bool gbx_cgroup_write(int dir, const char *name, const char *text)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
@@ -258,8 +249,7 @@ static const char *first_missing(const gbx_cgroup_world *world, int dir)
 {
     char words[WORDS_SIZE];
 
-    if (!gbx_cgroup_read(dir, "cgroup.controllers", words, sizeof words))
-        words[0] = 0;
+    (void)gbx_fd_start(dir, "cgroup.controllers", words, sizeof words);
     for (const char *const *c = world->controllers; *c != NULL; c++)
         if (!gbx_cgroup_lists(words, *c))
             return *c;
@@ -271,8 +261,8 @@ static bool switch_on(int dir, const char *controller)
     char words[WORDS_SIZE];
     char word[32];
 
-    if (gbx_cgroup_read(dir, "cgroup.subtree_control", words, sizeof words) &&
-        gbx_cgroup_lists(words, controller))
+    (void)gbx_fd_start(dir, "cgroup.subtree_control", words, sizeof words);
+    if (gbx_cgroup_lists(words, controller))
         return true;
     (void)snprintf(word, sizeof word, "+%s", controller);
     return gbx_cgroup_write(dir, "cgroup.subtree_control", word);
@@ -294,7 +284,7 @@ static bool is_alone(int dir)
     char *end;
     long pid;
 
-    if (!gbx_cgroup_read(dir, "cgroup.procs", text, sizeof text))
+    if (gbx_fd_start(dir, "cgroup.procs", text, sizeof text) < 0)
         return false;
     if (text[0] == 0)
         return true;

@@ -127,8 +127,8 @@ static uint64_t least_above(int parent, unsigned levels)
         char text[32];
         int next;
 
-        if (gbx_cgroup_read(dir, "memory.max", text, sizeof text) && text[0] >= '0' &&
-            text[0] <= '9') {
+        (void)gbx_fd_start(dir, "memory.max", text, sizeof text);
+        if (text[0] >= '0' && text[0] <= '9') {
             uint64_t here = strtoull(text, NULL, 10);
 
             least = here < least ? here : least;
@@ -198,8 +198,8 @@ static bool is_populated(const gbx_cgroup *group)
 {
     char text[128];
 
-    return gbx_cgroup_read(group->dir, "cgroup.events", text, sizeof text) &&
-           gbx_cgroup_keyed(text, "populated") != 0;
+    (void)gbx_fd_start(group->dir, "cgroup.events", text, sizeof text);
+    return gbx_cgroup_keyed(text, "populated") != 0;
 }
 
 void gbx_cgroup_init(gbx_cgroup *group)
@@ -263,18 +263,11 @@ bool gbx_cgroup_take_kill(gbx_cgroup *group)
 
 uint64_t gbx_cgroup_kills_everywhere(const gbx_cgroup_world *world)
 {
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
     char text[GBX_KIB(16)];
     char path[256];
-    size_t len = 0;
-    ssize_t n = 0;
 
     (void)snprintf(path, sizeof path, "%s/vmstat", world->proc);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && len < sizeof text - 1 &&
-           (n = read(fd, text + len, sizeof text - 1 - len)) > 0)
-        len += (size_t)n;
-    text[len] = 0;
+    (void)gbx_fd_start(AT_FDCWD, path, text, sizeof text);
     return gbx_cgroup_keyed(text, "oom_kill");
 }
 

@@ -22,21 +22,12 @@
 /* The machine's name as a worker sees it. */
 #define HOST_NAME "glovebox"
 
-/* The start of a file, as text; false if it does not exist. */
-static bool read_start(const char *path, char *text, size_t size)
-{
-    GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-    text[n > 0 ? n : 0] = 0;
-    return n > 0;
-}
-
 static long read_number(const char *path)
 {
     char text[32];
 
-    return read_start(path, text, sizeof text) ? strtol(text, NULL, 10) : -1;
+    return gbx_fd_start(AT_FDCWD, path, text, sizeof text) > 0 ? strtol(text, NULL, 10)
+                                                               : -1;
 }
 
 /* Why an ordinary user cannot have namespaces here, and what would enable them. */
@@ -59,7 +50,7 @@ static bool has_own_ids(void)
     char text[256];
     char *at = text;
 
-    if (!read_start("/proc/self/uid_map", text, sizeof text))
+    if (gbx_fd_start(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) <= 0)
         return false;
     (void)strtoul(at, &at, 10); /* inside */
     (void)strtoul(at, &at, 10); /* outside */
@@ -73,7 +64,7 @@ static bool has_no_network(void)
     struct ifreq request = {.ifr_name = "lo"};
     char text[4096];
 
-    if (!read_start("/proc/self/net/dev", text, sizeof text))
+    if (gbx_fd_start(AT_FDCWD, "/proc/self/net/dev", text, sizeof text) <= 0)
         return false;
     for (const char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         if (strchr(line, ':') != NULL && strstr(line, " lo:") == NULL)
@@ -113,7 +104,7 @@ static bool has_own_cgroups(void)
 {
     char text[4096];
 
-    if (!read_start("/proc/self/cgroup", text, sizeof text))
+    if (gbx_fd_start(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0)
         return false;
     for (const char *line = strtok(text, "\n"); line != NULL;
          line = strtok(NULL, "\n")) {
@@ -194,10 +185,9 @@ typedef enum verdict { NO_CONTROLLER, NO_LIMIT, LIMITED } verdict;
 
 static verdict look_at(int dir, const char *name)
 {
-    GBX_CLEANUP(gbx_fd_close) int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-    char text[32] = "";
+    char text[32];
 
-    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+    if (gbx_fd_start(dir, name, text, sizeof text) <= 0)
         return NO_CONTROLLER;
     return strncmp(text, "max", 3) == 0 ? NO_LIMIT : LIMITED;
 }

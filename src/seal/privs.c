@@ -225,13 +225,11 @@ bool gbx_privs_verify(const gbx_seal *seal)
 /* The kernel's setting, a digit; 0 if it cannot be read. */
 static char randomize_va_space(void)
 {
-    GBX_CLEANUP(gbx_fd_close)
-    int fd = open("/proc/sys/kernel/randomize_va_space", O_RDONLY | O_CLOEXEC);
-    char digit = 0;
+    char text[2];
 
-    if (fd < 0 || read(fd, &digit, 1) != 1)
-        return 0;
-    return digit;
+    (void)gbx_fd_start(AT_FDCWD, "/proc/sys/kernel/randomize_va_space", text,
+                       sizeof text);
+    return text[0];
 }
 
 static const char *layout(void)

@@ -16,7 +16,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -157,15 +156,11 @@ bool gbx_rules_need_clock(void)
 {
     static const char *const served[] = {"tsc\n", "kvm-clock\n", "arch_sys_counter\n",
                                          "hyperv_clocksource_tsc_page\n"};
-    char name[64] = "";
-    FILE *f =
-        fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    char name[64];
 
-    if (f == NULL)
-        return true;
-    if (fgets(name, sizeof name, f) == NULL)
-        name[0] = 0;
-    (void)fclose(f);
+    (void)gbx_fd_start(
+        AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        name, sizeof name);
     for (size_t i = 0; i < GBX_COUNTOF(served); i++)
         if (strcmp(name, served[i]) == 0)
             return false;

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 
+#include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,14 +44,11 @@ static void find(gbx_ranges *ret)
 /* An administrator may have disabled them. */
 static bool may_have_huge_pages(void)
 {
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    char line[64] = "";
-    bool may = f != NULL && fgets(line, sizeof line, f) != NULL &&
-               strstr(line, "[never]") == NULL;
+    char text[64];
 
-    if (f != NULL)
-        (void)fclose(f);
-    return may;
+    return gbx_fd_start(AT_FDCWD, "/sys/kernel/mm/transparent_hugepage/enabled", text,
+                        sizeof text) > 0 &&
+           strstr(text, "[never]") == NULL;
 }
 
 /* Choose the huge-page-sized piece with the most pages that a call runs, and clear

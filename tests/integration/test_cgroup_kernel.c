@@ -4,6 +4,7 @@
  * all that its child sees, with whatever controllers are free on this machine. What the
  * memory controller does is tested where cgroup v2 has it, and else skipped.
  */
+#include "base/cleanup.h"
 #include "calls.h"
 #include "cgroup/cgroup.h"
 #include "engine/spawn.h"
@@ -85,8 +86,8 @@ static bool switch_on(const scene *s, const char *controller)
     char words[512];
     char word[64];
 
-    if (gbx_cgroup_read(s->all, "cgroup.subtree_control", words, sizeof words) &&
-        gbx_cgroup_lists(words, controller))
+    (void)gbx_fd_start(s->all, "cgroup.subtree_control", words, sizeof words);
+    if (gbx_cgroup_lists(words, controller))
         return false;
     (void)snprintf(word, sizeof word, "+%s", controller);
     return gbx_cgroup_write(s->all, "cgroup.subtree_control", word);
@@ -104,9 +105,9 @@ static outcome open_scene(scene *s)
         return cannot("this kernel has no cgroup v2");
     s->all = open(s->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     (void)umount2(s->mount, MNT_DETACH);
-    if (!gbx_cgroup_read(s->all, "cgroup.controllers", s->controllers,
-                         sizeof s->controllers) ||
-        s->controllers[0] == 0 || s->controllers[0] == '\n')
+    (void)gbx_fd_start(s->all, "cgroup.controllers", s->controllers,
+                       sizeof s->controllers);
+    if (s->controllers[0] == 0 || s->controllers[0] == '\n')
         return cannot("cgroup v2 has no controller here: v1 has them all");
     choose_controllers(s);
     (void)snprintf(s->name, sizeof s->name, "gbxtest.%d", (int)getpid());
@@ -181,8 +182,8 @@ static bool is_in(const char *group)
     char line[128];
 
     (void)snprintf(line, sizeof line, "0::%s\n", group);
-    return gbx_cgroup_read(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) &&
-           strstr(text, line) != NULL;
+    (void)gbx_fd_start(AT_FDCWD, "/proc/self/cgroup", text, sizeof text);
+    return strstr(text, line) != NULL;
 }
 
 static bool exists(const scene *s, const char *group)
@@ -263,7 +264,7 @@ static outcome spawn_into(scene *s)
     CHECK(gbx_cgroup_open(&group, &s->world, &none));
     options.cgroup = group.dir;
     CHECK(gbx_spawn(&options, &spawned, &error) == GBX_OK);
-    CHECK(gbx_cgroup_read(group.dir, "cgroup.procs", pids, sizeof pids));
+    CHECK(gbx_fd_start(group.dir, "cgroup.procs", pids, sizeof pids) >= 0);
     CHECK(pids[0] != 0);
     CHECK(is_in("/" GBX_CGROUP_HOST_LEAF));
     gbx_spawned_close(&spawned);

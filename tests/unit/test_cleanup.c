@@ -55,6 +55,23 @@ TEST(fd_take__moves_the_descriptor_out)
     gbx_fd_close(&taken);
 }
 
+TEST(fd_start__is_text_that_ends_where_there_is_no_room)
+{
+    static const struct {
+        const char *path;
+        ssize_t len;
+    } rows[] = {{"/dev/null", 0}, {"/dev/zero", 7}, {"/dev/missing", -1}, {"/dev", -1}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        char text[9];
+
+        memset(text, 'x', sizeof text);
+        assert_int_equal(gbx_fd_start(AT_FDCWD, rows[i].path, text, 8), rows[i].len);
+        assert_int_equal(text[rows[i].len > 0 ? rows[i].len : 0], 0);
+        assert_int_equal(text[8], 'x');
+    }
+}
+
 TEST(scope__closes_what_was_not_taken)
 {
     int copy;

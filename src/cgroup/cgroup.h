@@ -96,26 +96,13 @@ uint64_t gbx_cgroup_keyed(const char *text, const char *key);
 /* Names of groups: this, the host's pid, a dot, a number. */
 #define GBX_CGROUP_PREFIX "glovebox."
 
-/* The group of this process, as directories. */
-typedef struct gbx_cgroup_place {
-    int own;
-    int above;       /* its parent; -1: not visible */
-    unsigned levels; /* number of visible directories from own upwards */
-} gbx_cgroup_place;
-
 /* Record why the group is missing. Returns false. */
 bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Find the group of this process. False on failure, with a reason in group. */
-bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
-                     gbx_cgroup *group);
-void gbx_cgroup_place_close(gbx_cgroup_place *place);
-
-/* Find a directory that we may divide, switch its controllers on, and count the
- * visible directories above it. */
-bool gbx_cgroup_divide(const gbx_cgroup_world *world, const gbx_cgroup_place *place,
-                       int *ret_parent, unsigned *ret_levels, gbx_cgroup *group);
+/* Find a group that we may divide and switch its controllers on. Returns its directory;
+ * -1 with a reason in group. */
+int gbx_cgroup_divide(const gbx_cgroup_world *world, gbx_cgroup *group);
 
 /* Remove the groups in parent whose hosts are dead. */
 void gbx_cgroup_sweep(int parent);

@@ -119,16 +119,6 @@ static const char *below(const char *root, const char *path)
     return path + len;
 }
 
-static unsigned count_levels(const char *path)
-{
-    unsigned levels = 0;
-
-    for (; *path != 0; path++)
-        if (path[0] == '/' && path[1] != '/' && path[1] != 0)
-            levels++;
-    return levels;
-}
-
 /* Our path in the v2 hierarchy: the line that begins with "0::". */
 static bool read_path(const gbx_cgroup_world *world, char *path, size_t size)
 {
@@ -146,22 +136,21 @@ static bool read_path(const gbx_cgroup_world *world, char *path, size_t size)
     return false;
 }
 
-static bool open_place(const char *root, const char *point, const char *path,
-                       gbx_cgroup_place *ret)
+static int open_directory(int dir, const char *name)
+{
+    return openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The directory of the group at path, where this mount shows it. */
+static int open_group(const char *root, const char *point, const char *path)
 {
     const char *part = below(root, path);
     char name[2 * PATH_SIZE];
 
     if (part == NULL)
-        return false;
+        return -1;
     (void)snprintf(name, sizeof name, "%s%s", point, part);
-    ret->own = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (ret->own < 0)
-        return false;
-    ret->levels = count_levels(part);
-    if (ret->levels > 0)
-        ret->above = openat(ret->own, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return true;
+    return open_directory(AT_FDCWD, name);
 }
 
 bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
@@ -174,44 +163,37 @@ bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
     return false;
 }
 
-bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
-                     gbx_cgroup *group)
+/* The group of this process; -1 with a reason in group. */
+static int find_own(const gbx_cgroup_world *world, gbx_cgroup *group)
 {
     GBX_CLEANUP(close_file) FILE *f = NULL;
     GBX_CLEANUP(gbx_free) char *line = NULL;
     char path[PATH_SIZE], root[PATH_SIZE], point[PATH_SIZE];
-    bool is_mounted = false;
+    const char *why = "cgroup2 is not mounted: mount -t cgroup2 none /sys/fs/cgroup";
     size_t size = 0;
+    int own = -1;
 
-    *ret = (gbx_cgroup_place){.own = -1, .above = -1};
-    if (!read_path(world, path, sizeof path))
-        return gbx_cgroup_lacks(group,
-                                "this process is in no group of cgroup v2: boot with "
-                                "systemd.unified_cgroup_hierarchy=1");
+    if (!read_path(world, path, sizeof path)) {
+        (void)gbx_cgroup_lacks(group,
+                               "this process is in no group of cgroup v2: boot with "
+                               "systemd.unified_cgroup_hierarchy=1");
+        return -1;
+    }
     f = open_proc(world, "mountinfo");
-    while (f != NULL && ret->own < 0 && getline(&line, &size, f) > 0) {
+    while (f != NULL && own < 0 && getline(&line, &size, f) > 0) {
         /* "ID PARENT DEV ROOT POINT OPTIONS [FIELD ...] - TYPE SOURCE OPTIONS" */
         if (strstr(line, " - cgroup2 ") == NULL ||
             sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2)
             continue;
         unescape(root);
         unescape(point);
-        is_mounted = true;
-        (void)open_place(root, point, path, ret);
+        own = open_group(root, point, path);
+        why = "the control group of this process is not under a mounted cgroup2 that "
+              "it can read";
     }
-    if (ret->own >= 0)
-        return true;
-    return is_mounted
-               ? gbx_cgroup_lacks(group, "the control group of this process is not "
-                                         "under a mounted cgroup2 that it can read")
-               : gbx_cgroup_lacks(group, "cgroup2 is not mounted: mount -t "
-                                         "cgroup2 none /sys/fs/cgroup");
-}
-
-void gbx_cgroup_place_close(gbx_cgroup_place *place)
-{
-    gbx_fd_close(&place->own);
-    gbx_fd_close(&place->above);
+    if (own < 0)
+        (void)gbx_cgroup_lacks(group, "%s", why);
+    return own;
 }
 
 /* ---- which group may be divided ------------------------------------------- */
@@ -222,6 +204,15 @@ void gbx_cgroup_place_close(gbx_cgroup_place *place)
 #define HOW_SYSTEMD "systemd-run --user --scope -p Delegate=yes PROGRAM"
 
 typedef enum claim { OURS, NOT_WRITABLE, READ_ONLY, SYSTEMDS } claim;
+
+static const char *const refusals[] = {
+    [NOT_WRITABLE] =
+        "the control group of this process is not delegated to its user: " HOW_SYSTEMD,
+    [READ_ONLY] = "cgroup2 is mounted read-only here: the container would need it "
+                  "writable",
+    [SYSTEMDS] =
+        "the control group of this process is systemd's and not delegated: " HOW_SYSTEMD,
+};
 
 static bool is_marked(int dir)
 {
@@ -306,32 +297,15 @@ static bool step_aside(int dir)
 
     if (mkdirat(dir, GBX_CGROUP_HOST_LEAF, 0755) < 0 && errno != EEXIST)
         return false;
-    leaf = openat(dir, GBX_CGROUP_HOST_LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    leaf = open_directory(dir, GBX_CGROUP_HOST_LEAF);
     return leaf >= 0 && gbx_cgroup_write(leaf, "cgroup.procs", "0");
 }
 
-static bool divide_above(const gbx_cgroup_world *world, const gbx_cgroup_place *place)
+/* A directory that is no group is not ours either. */
+static bool divide_above(const gbx_cgroup_world *world, int above)
 {
-    return place->above >= 0 && look_at_claim(world, place->above) == OURS &&
-           first_missing(world, place->above) == NULL &&
-           switch_all_on(world, place->above);
-}
-
-static bool refuse(claim why, gbx_cgroup *group)
-{
-    switch (why) {
-    case READ_ONLY:
-        return gbx_cgroup_lacks(group, "cgroup2 is mounted read-only here: the "
-                                       "container would need it writable");
-    case SYSTEMDS:
-        return gbx_cgroup_lacks(group, "the control group of this process is systemd's "
-                                       "and not delegated: " HOW_SYSTEMD);
-    case NOT_WRITABLE:
-    case OURS: break;
-    }
-    return gbx_cgroup_lacks(
-        group,
-        "the control group of this process is not delegated to its user: " HOW_SYSTEMD);
+    return above >= 0 && look_at_claim(world, above) == OURS &&
+           first_missing(world, above) == NULL && switch_all_on(world, above);
 }
 
 static bool divide_own(const gbx_cgroup_world *world, int own, gbx_cgroup *group)
@@ -344,7 +318,7 @@ static bool divide_own(const gbx_cgroup_world *world, int own, gbx_cgroup *group
             group, "no %s controller in cgroup v2 here: boot with cgroup v2 alone",
             missing);
     if (whose != OURS)
-        return refuse(whose, group);
+        return gbx_cgroup_lacks(group, "%s", refusals[whose]);
     if (missing != NULL)
         return gbx_cgroup_lacks(group,
                                 "the %s controller is not delegated here: "
@@ -365,16 +339,15 @@ static bool divide_own(const gbx_cgroup_world *world, int own, gbx_cgroup *group
 
 /* ---- the result, for group.c ---------------------------------------------- */
 
-bool gbx_cgroup_divide(const gbx_cgroup_world *world, const gbx_cgroup_place *place,
-                       int *ret_parent, unsigned *ret_levels, gbx_cgroup *group)
+int gbx_cgroup_divide(const gbx_cgroup_world *world, gbx_cgroup *group)
 {
-    bool is_above = divide_above(world, place);
+    GBX_CLEANUP(gbx_fd_close) int own = find_own(world, group);
+    GBX_CLEANUP(gbx_fd_close) int above = -1;
 
-    if (!is_above && !divide_own(world, place->own, group))
-        return false;
-    *ret_parent = fcntl(is_above ? place->above : place->own, F_DUPFD_CLOEXEC, 0);
-    *ret_levels = place->levels - (is_above ? 1 : 0);
-    return *ret_parent >= 0 ||
-           gbx_cgroup_lacks(group, "no descriptor for the control group: %s",
-                            strerror(errno));
+    if (own < 0)
+        return -1;
+    above = open_directory(own, "..");
+    if (divide_above(world, above))
+        return gbx_fd_take(&above);
+    return divide_own(world, own, group) ? gbx_fd_take(&own) : -1;
 }

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,27 +47,13 @@ const gbx_cgroup_world gbx_cgroup_here = {
 /* The lock, not the pid, shows whether a host lives: pids are reused, and the pid of a
  * host in another pid namespace means nothing here. */
 
-static const char *skip_digits(const char *at)
-{
-    const char *start = at;
-
-    while (isdigit((unsigned char)*at))
-        at++;
-    return at > start ? at : NULL;
-}
-
 /* True for glovebox.PID.N; false for all other names, such as glovebox.host. */
 static bool is_name(const char *name)
 {
-    const char *at;
+    int end = 0;
 
-    if (strncmp(name, GBX_CGROUP_PREFIX, strlen(GBX_CGROUP_PREFIX)) != 0)
-        return false;
-    at = skip_digits(name + strlen(GBX_CGROUP_PREFIX));
-    if (at == NULL || *at != '.')
-        return false;
-    at = skip_digits(at + 1);
-    return at != NULL && *at == 0;
+    (void)sscanf(name, GBX_CGROUP_PREFIX "%*[0-9].%*[0-9]%n", &end);
+    return end > 0 && name[end] == 0;
 }
 
 void gbx_cgroup_kill(int dir)
@@ -115,7 +100,7 @@ static bool write_number(int dir, const char *name, uint64_t number)
 }
 
 /* The smallest memory limit among the machine and the visible parent groups. */
-static uint64_t least_above(int parent, unsigned levels)
+static uint64_t least_above(int parent)
 {
     GBX_CLEANUP(gbx_fd_close) int dir = fcntl(parent, F_DUPFD_CLOEXEC, 0);
     struct sysinfo machine;
@@ -123,7 +108,7 @@ static uint64_t least_above(int parent, unsigned levels)
 
     if (sysinfo(&machine) == 0)
         least = (uint64_t)machine.totalram * machine.mem_unit;
-    for (unsigned i = 0; dir >= 0 && i <= levels; i++) {
+    while (dir >= 0 && faccessat(dir, "cgroup.procs", F_OK, 0) == 0) {
         char text[32];
         int next;
 
@@ -211,14 +196,11 @@ void gbx_cgroup_init(gbx_cgroup *group)
 bool gbx_cgroup_open(gbx_cgroup *group, const gbx_cgroup_world *world,
                      const gbx_cgroup_limits *limits)
 {
-    GBX_CLEANUP(gbx_cgroup_place_close) gbx_cgroup_place place = {-1, -1, 0};
-    unsigned levels = 0;
-
     gbx_cgroup_init(group);
-    if (!gbx_cgroup_find(world, &place, group) ||
-        !gbx_cgroup_divide(world, &place, &group->parent, &levels, group))
+    group->parent = gbx_cgroup_divide(world, group);
+    if (group->parent < 0)
         return false;
-    group->most_bytes = least_above(group->parent, levels);
+    group->most_bytes = least_above(group->parent);
     group->most_bytes -= group->most_bytes / KEPT_PART;
     gbx_cgroup_sweep(group->parent);
     if (!make(group)) {

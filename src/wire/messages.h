@@ -19,33 +19,45 @@
 
 #define GBX_WIRE_VERSION 7u
 
+/* clang-format off */
+
+/* All messages with a body: XX(its map of fields, name, number). */
+#define GBX_MSG_MAP(XX)                                                                \
+    GBX_MSG_PLAIN_MAP(XX)                                                              \
+    XX(HELLO, hello, 48) /* template -> host: the answer to CONFIG */
+
+#define GBX_MSG_PLAIN_MAP(XX)                                                          \
+    /* worker -> host, on the worker's own channel */                                  \
+    XX(LOG, log, 2)           /* one console line */                                   \
+    XX(WAIT, wait, 3)         /* nothing to do until WAKE */                           \
+    XX(RESULT, result, 5)     /* the value; the last message */                        \
+    XX(ERROR, error, 6)       /* the failure; the last message */                      \
+    XX(HOSTCALL, hostcall, 7) /* the code calls a function of the host */              \
+    XX(CANCEL, cancel, 8)     /* the code no longer wants the answer */                \
+    XX(LIMITED, limited, 9)   /* a limit prevented a HOSTCALL; once for each limit */  \
+    /* host -> worker */                                                               \
+    XX(CALL, call, 16)                                                                 \
+    XX(ANSWER, answer, 18) /* to one HOSTCALL; any number of them before a WAKE */     \
+    /* host -> template, on the control channel */                                     \
+    XX(CONFIG, config, 32)   /* first message */                                       \
+    XX(FORK, fork, 33)                                                                 \
+    XX(LOAD, load, 34)       /* carries a descriptor: a sealed memfd */                \
+    XX(ATTACK, attack, 35)   /* in attack mode: fork a probe that attacks its seal */  \
+    XX(EXPOSE, expose, 37)   /* one more function of the host */                       \
+    XX(PRELOAD, preload, 38) /* carries a descriptor; between CONFIG and HELLO */      \
+    /* template -> host */                                                             \
+    XX(FORKED, forked, 49) /* carries two descriptors: channel, pidfd */               \
+    XX(EXITED, exited, 50)                                                             \
+    XX(LOADED, loaded, 51)
+
 typedef enum gbx_msg_type {
-    /* worker -> host, on the worker's own channel */
-    GBX_MSG_READY = 1,    /* sealed; waits for CALL */
-    GBX_MSG_LOG = 2,      /* one console line */
-    GBX_MSG_WAIT = 3,     /* nothing to do until WAKE */
-    GBX_MSG_REFUSED = 4,  /* the kernel has refused memory; at most once */
-    GBX_MSG_RESULT = 5,   /* the value; the last message */
-    GBX_MSG_ERROR = 6,    /* the failure; the last message */
-    GBX_MSG_HOSTCALL = 7, /* the code calls a function of the host */
-    GBX_MSG_CANCEL = 8,   /* the code no longer wants the answer */
-    GBX_MSG_LIMITED = 9,  /* a limit prevented a HOSTCALL; once for each limit */
-    /* host -> worker */
-    GBX_MSG_CALL = 16,
-    GBX_MSG_WAKE = 17,
-    GBX_MSG_ANSWER = 18, /* to one HOSTCALL; any number of them before a WAKE */
-    /* host -> template, on the control channel */
-    GBX_MSG_CONFIG = 32, /* first message */
-    GBX_MSG_FORK = 33,
-    GBX_MSG_LOAD = 34,    /* carries a descriptor: a sealed memfd */
-    GBX_MSG_ATTACK = 35,  /* only in attack mode: fork a probe that attacks its seal */
-    GBX_MSG_EXPOSE = 37,  /* one more function of the host */
-    GBX_MSG_PRELOAD = 38, /* carries a descriptor; between CONFIG and HELLO */
-    /* template -> host */
-    GBX_MSG_HELLO = 48,  /* answer to CONFIG */
-    GBX_MSG_FORKED = 49, /* carries two descriptors: channel, pidfd */
-    GBX_MSG_EXITED = 50,
-    GBX_MSG_LOADED = 51,
+    /* without a body */
+    GBX_MSG_READY = 1,   /* worker -> host: sealed; waits for CALL */
+    GBX_MSG_REFUSED = 4, /* worker -> host: the kernel refused memory; at most once */
+    GBX_MSG_WAKE = 17,   /* host -> worker */
+#define XX(NAME, name, number) GBX_MSG_##NAME = number,
+    GBX_MSG_MAP(XX)
+#undef XX
 } gbx_msg_type;
 
 typedef struct gbx_header {
@@ -58,6 +70,18 @@ typedef struct gbx_header {
 /* False if a reserved byte is not 0. data has GBX_FRAME_HEADER_SIZE bytes. */
 bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
 
+/*
+ * The fields of each message, in their order. Its struct, such as gbx_msg_log, has a
+ * member for each.
+ *
+ *   N(T, type, member, least, most)   a number
+ *   S(T, member, least, most)         a span, and the limits of its length
+ *   TAIL(T, member, most)             a last span whose bytes the sender writes itself
+ */
+
+/* A limit that the caller of gbx_msg_get_within() sets. */
+#define GBX_GIVEN UINT64_MAX
+
 /* ---- worker -> host ----------------------------------------------------- */
 
 /* Flags of a LOG; at most one is set. */
@@ -66,24 +90,21 @@ enum {
     GBX_LOG_GOES_ON = 2, /* the next LOG continues this line */
 };
 
-typedef struct gbx_msg_log {
-    uint8_t level; /* gbx_log_level */
-    uint8_t flags; /* GBX_LOG_*, one at most */
-    gbx_span text;
-} gbx_msg_log;
+#define GBX_FIELDS_LOG(T, N, S, TAIL)                                                  \
+    N(T, uint8_t, level, 0, 4)               /* gbx_log_level */                       \
+    N(T, uint8_t, flags, 0, GBX_LOG_GOES_ON) /* GBX_LOG_*, one at most */              \
+    S(T, text, 0, GBX_LOG_LINE_MAX)
 
-typedef struct gbx_msg_wait {
-    uint32_t ms; /* until WAKE; at most GBX_WAIT_MS_MAX */
-} gbx_msg_wait;
+#define GBX_FIELDS_WAIT(T, N, S, TAIL)                                                 \
+    N(T, uint32_t, ms, 0, GBX_WAIT_MS_MAX) /* until WAKE */
 
-typedef struct gbx_msg_result {
-    uint8_t is_undefined; /* the value is undefined; json is then empty */
-    uint32_t hint;        /* row of the table (syntax/hint_table.h); 0: none */
-    uint32_t start;       /* byte offsets of the code that the hint refers to; both */
-    uint32_t end;         /* equal: none */
-    gbx_span field;       /* field of the data that the hint refers to; may be empty */
-    gbx_span json;
-} gbx_msg_result;
+#define GBX_FIELDS_RESULT(T, N, S, TAIL)                                               \
+    N(T, uint8_t, is_undefined, 0, 1)    /* then json is empty */                      \
+    N(T, uint32_t, hint, 0, UINT32_MAX)  /* row of syntax/hint_table.h; 0: none */     \
+    N(T, uint32_t, start, 0, UINT32_MAX) /* offsets of the code that the hint */       \
+    N(T, uint32_t, end, 0, UINT32_MAX)   /* refers to; both equal: none */             \
+    S(T, field, 0, GBX_NAME_MAX) /* field of the data that it refers to, or empty */   \
+    TAIL(T, json, GBX_GIVEN)
 
 /* The kind of failure that the worker saw; the host decides the gbx_code. */
 typedef enum gbx_failure {
@@ -96,38 +117,31 @@ typedef enum gbx_failure {
     GBX_FAILURE_BAD_FORM = 7, /* e.g. no function named execute was defined */
 } gbx_failure;
 
-typedef struct gbx_msg_error {
-    uint8_t failure;          /* gbx_failure */
-    uint8_t is_out_of_memory; /* the engine itself ran out of memory */
-    uint32_t line;            /* in the code as sent in CALL, from 1; 0: unknown */
-    uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
-    uint32_t hint;            /* row of the table (syntax/hint_table.h); 0: none */
-    uint32_t hint_start;      /* as start and end of a RESULT */
-    uint32_t hint_end;
-    gbx_span name; /* "TypeError"; may be empty */
-    gbx_span message;
-    gbx_span stack; /* the code's own frames, one per line; may be empty */
-} gbx_msg_error;
+#define GBX_FIELDS_ERROR(T, N, S, TAIL)                                                \
+    N(T, uint8_t, failure, GBX_FAILURE_SYNTAX, GBX_FAILURE_BAD_FORM) /* gbx_failure */ \
+    N(T, uint8_t, is_out_of_memory, 0, 1) /* the engine itself ran out of memory */    \
+    N(T, uint32_t, line, 0, UINT32_MAX)   /* in CALL's code, from 1; 0: unknown */     \
+    N(T, uint32_t, column, 0, UINT32_MAX) /* in UTF-16 units, from 1; 0: unknown */    \
+    N(T, uint32_t, hint, 0, UINT32_MAX)   /* this and the next two as in a RESULT */   \
+    N(T, uint32_t, hint_start, 0, UINT32_MAX)                                          \
+    N(T, uint32_t, hint_end, 0, UINT32_MAX)                                            \
+    S(T, name, 0, GBX_NAME_MAX)           /* "TypeError"; may be empty */              \
+    S(T, message, 0, GBX_MESSAGE_MAX)                                                  \
+    S(T, stack, 0, GBX_STACK_MAX)         /* the code's own frames, one per line */
 
-/* The code calls a function of the host. The worker chooses the ids, which must grow;
- * not 0. */
-typedef struct gbx_msg_hostcall {
-    uint32_t id;
-    gbx_span name;  /* "db.query" */
-    gbx_span args;  /* a JSON array */
-    gbx_span bytes; /* binary data besides args; may be empty */
-} gbx_msg_hostcall;
+#define GBX_FIELDS_HOSTCALL(T, N, S, TAIL)                                             \
+    N(T, uint32_t, id, 1, UINT32_MAX) /* the worker chooses it; ids must grow */       \
+    S(T, name, 1, GBX_NAME_MAX)       /* "db.query" */                                 \
+    S(T, args, 1, GBX_GIVEN)          /* a JSON array */                               \
+    S(T, bytes, 0, GBX_GIVEN)         /* binary data besides args; may be empty */
 
-typedef struct gbx_msg_cancel {
-    uint32_t id;
-} gbx_msg_cancel;
+#define GBX_FIELDS_CANCEL(T, N, S, TAIL) N(T, uint32_t, id, 1, UINT32_MAX)
 
 /* The limit that prevented a call of the host. */
 enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 
-typedef struct gbx_msg_limited {
-    uint8_t limit;
-} gbx_msg_limited;
+#define GBX_FIELDS_LIMITED(T, N, S, TAIL)                                              \
+    N(T, uint8_t, limit, GBX_LIMITED_CALLS, GBX_LIMITED_BYTES)
 
 #define GBX_NAME_MAX     256u
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
@@ -141,15 +155,14 @@ typedef struct gbx_msg_limited {
 /* ---- host -> worker ----------------------------------------------------- */
 
 /* The answer to one HOSTCALL. On success: json (empty: undefined), bytes, or both. */
-typedef struct gbx_msg_answer {
-    uint32_t id;
-    uint8_t is_error;
-    gbx_span json;    /* one JSON value */
-    gbx_span bytes;   /* arrives as a Uint8Array */
-    gbx_span name;    /* this and the next two, of an error: "TypeError" */
-    gbx_span message; /* for the author of the code */
-    gbx_span code;    /* "ENOENT" and the like; may be empty */
-} gbx_msg_answer;
+#define GBX_FIELDS_ANSWER(T, N, S, TAIL)                                               \
+    N(T, uint32_t, id, 1, UINT32_MAX)                                                  \
+    N(T, uint8_t, is_error, 0, 1)                                                      \
+    S(T, json, 0, UINT32_MAX)         /* one JSON value */                             \
+    S(T, bytes, 0, UINT32_MAX)        /* arrives as a Uint8Array */                    \
+    S(T, name, 0, GBX_NAME_MAX) /* this and the next two, of an error: "TypeError" */  \
+    S(T, message, 0, GBX_MESSAGE_MAX) /* for the author of the code */                 \
+    S(T, code, 0, GBX_NAME_MAX)       /* "ENOENT" and the like; may be empty */
 
 #define GBX_ENTROPY_SIZE 32u
 
@@ -165,28 +178,32 @@ enum {
     GBX_CALL_WIRE_ALL = 63,
 };
 
-typedef struct gbx_msg_call {
-    uint8_t form;          /* gbx_form */
-    uint8_t flags;         /* GBX_CALL_WIRE_* */
-    uint64_t seed;         /* of Math.random; always set */
-    int64_t now_ms;        /* with FIXED_NOW */
-    uint64_t memory_bytes; /* lowers the limit that the worker was sealed with */
-    uint64_t output_bytes;
-    uint32_t log_bytes;
-    uint32_t first_line;   /* position of the code's first character in the caller's */
-    uint32_t first_column; /* text, from 1; the worker adds it to positions */
-    uint32_t capabilities; /* gbx_capability bits, some of the engine's */
-    uint32_t host_calls;   /* maximum calls of host functions, in total */
-    uint32_t host_calls_at_once;
-    uint64_t host_out_bytes; /* maximum bytes of arguments, in total */
-    gbx_span entropy;        /* GBX_ENTROPY_SIZE bytes, or empty: no randomness */
-    gbx_span withheld;       /* names of functions that this call lacks, one per line */
-    gbx_span env;            /* a JSON object, or empty */
-    gbx_span dataset;        /* the first argument's name, "*": all; empty: the input */
-    gbx_span code;           /* UTF-8 */
-    gbx_span bindings;       /* form body: a JSON object, or empty */
-    gbx_span input;          /* JSON */
-} gbx_msg_call;
+#define GBX_FIELDS_CALL(T, N, S, TAIL)                                                 \
+    N(T, uint8_t, form, 0, 3)                  /* gbx_form */                          \
+    N(T, uint8_t, flags, 0, GBX_CALL_WIRE_ALL) /* GBX_CALL_WIRE_* */                   \
+    N(T, uint64_t, seed, 0, UINT64_MAX)        /* of Math.random; always set */        \
+    N(T, int64_t, now_ms, 0, UINT64_MAX)       /* with FIXED_NOW */                    \
+    /* Lowers the limit that the worker was sealed with. */                            \
+    N(T, uint64_t, memory_bytes, 0, UINT64_MAX)                                        \
+    N(T, uint64_t, output_bytes, 0, UINT64_MAX)                                        \
+    N(T, uint32_t, log_bytes, 0, UINT32_MAX)                                           \
+    /* Position of the code's first character in the caller's text, from 1; the worker \
+     * adds it to positions. */                                                        \
+    N(T, uint32_t, first_line, 0, UINT32_MAX)                                          \
+    N(T, uint32_t, first_column, 0, UINT32_MAX)                                        \
+    /* gbx_capability bits, some of the engine's */                                    \
+    N(T, uint32_t, capabilities, 0, UINT32_MAX)                                        \
+    N(T, uint32_t, host_calls, 0, UINT32_MAX)     /* maximum, in total */              \
+    N(T, uint32_t, host_calls_at_once, 0, UINT32_MAX)                                  \
+    N(T, uint64_t, host_out_bytes, 0, UINT64_MAX) /* maximum of arguments, in total */ \
+    S(T, entropy, 0, GBX_ENTROPY_SIZE) /* that many bytes, or empty: no randomness */  \
+    S(T, withheld, 0, GBX_CONFIG_MAX) /* functions that it lacks, one per line */      \
+    S(T, env, 0, GBX_CONFIG_MAX)                  /* a JSON object, or empty */        \
+    /* The first argument's name, "*": all; empty: the input */                        \
+    S(T, dataset, 0, GBX_NAME_MAX)                                                     \
+    S(T, code, 0, UINT32_MAX)     /* UTF-8 */                                          \
+    S(T, bindings, 0, UINT32_MAX) /* form body: a JSON object, or empty */             \
+    TAIL(T, input, UINT32_MAX)    /* JSON */
 
 /* ---- host <-> template -------------------------------------------------- */
 
@@ -195,20 +212,20 @@ enum {
     GBX_CONFIG_GUARD_SPECULATION = 1, /* if that fails, HELLO gives the reason */
 };
 
-typedef struct gbx_msg_config {
-    uint32_t version;      /* GBX_WIRE_VERSION */
-    uint8_t globals;       /* gbx_globals */
-    uint8_t attack_mode;   /* serve ATTACK instead of FORK */
-    uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
-    uint8_t huge_pages;    /* maximum number for the engine's code */
-    uint32_t capabilities; /* gbx_capability bits */
-    uint32_t layers_off;   /* gbx_layer bits to leave out; only in attack mode */
-    uint32_t flags;        /* GBX_CONFIG_* */
-    uint64_t memory_bytes; /* maximum for any call */
-    uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
-    uint32_t preloads;     /* PRELOADs that follow, at most GBX_PRELOADS_MAX */
-    gbx_span functions;    /* names of the host's functions, one per line */
-} gbx_msg_config;
+#define GBX_FIELDS_CONFIG(T, N, S, TAIL)                                               \
+    N(T, uint32_t, version, 0, UINT32_MAX)      /* GBX_WIRE_VERSION */                 \
+    N(T, uint8_t, globals, 0, 1)                /* gbx_globals */                      \
+    N(T, uint8_t, attack_mode, 0, 1)            /* serve ATTACK instead of FORK */     \
+    N(T, uint8_t, warm, 0, 1) /* 0: the least warming (one call), 1: all of it */      \
+    N(T, uint8_t, huge_pages, 0, UINT8_MAX) /* maximum number for the engine's code */ \
+    N(T, uint32_t, capabilities, 0, UINT32_MAX) /* gbx_capability bits */              \
+    /* gbx_layer bits to leave out; only in attack mode */                             \
+    N(T, uint32_t, layers_off, 0, UINT32_MAX)                                          \
+    N(T, uint32_t, flags, 0, UINT32_MAX)          /* GBX_CONFIG_* */                   \
+    N(T, uint64_t, memory_bytes, 0, UINT64_MAX)   /* maximum for any call */           \
+    N(T, uint32_t, cpu_s, 0, UINT32_MAX)          /* RLIMIT_CPU of a worker */         \
+    N(T, uint32_t, preloads, 0, GBX_PRELOADS_MAX) /* PRELOADs that follow */           \
+    S(T, functions, 0, GBX_CONFIG_MAX) /* names of the host's, one per line */
 
 #define GBX_CONFIG_MAX   GBX_MIB(1)
 #define GBX_PRELOAD_MAX  GBX_MIB(16)
@@ -216,107 +233,104 @@ typedef struct gbx_msg_config {
 
 #define GBX_LAYER_REASON_MAX 160u
 
-/* State of one layer of the seal, as the template found it. */
-typedef struct gbx_layer_report {
-    uint8_t layer; /* gbx_layer index (seal/seal.h) */
-    uint8_t stands;
-    gbx_span reason; /* why not, and what would enable it; empty if it is in effect */
-} gbx_layer_report;
-
 #define GBX_LAYERS_MAX 32u
 
-typedef struct gbx_msg_hello {
-    uint32_t version;
-    uint32_t threads; /* of the template; must be 1 */
-    uint32_t landlock_abi;
-    uint8_t oom_known; /* the engine's own out-of-memory error is recognisable */
-    uint8_t jit_page;  /* a writable and executable mapping exists */
-    gbx_span engine;   /* engine version text */
-    gbx_span failure;  /* why the template cannot serve; empty: it can */
-    uint32_t preload;  /* 1 + the index of the preload that failed; 0: none did */
-    uint32_t line;     /* where in it, from 1; 0: unknown */
-    uint32_t column;
-    gbx_span user;        /* four texts for people, all or none: the template's user, */
-    gbx_span layout;      /* whether its address layout is random, */
-    gbx_span speculation; /* which speculation of the processor is off, */
-    gbx_span time_zones;  /* and the version of its time zones */
-    uint32_t layer_count;
-    gbx_layer_report layers[GBX_LAYERS_MAX];
-} gbx_msg_hello;
+#define GBX_FIELDS_HELLO(T, N, S, TAIL)                                                \
+    N(T, uint32_t, version, 0, UINT32_MAX)                                             \
+    N(T, uint32_t, threads, 0, UINT32_MAX) /* of the template; must be 1 */            \
+    N(T, uint32_t, landlock_abi, 0, UINT32_MAX)                                        \
+    /* The engine's own out-of-memory error is recognisable. */                        \
+    N(T, uint8_t, oom_known, 0, 1)                                                     \
+    N(T, uint8_t, jit_page, 0, 1)     /* a writable and executable mapping exists */   \
+    S(T, engine, 0, GBX_NAME_MAX)     /* engine version text */                        \
+    S(T, failure, 0, GBX_MESSAGE_MAX) /* why it cannot serve; empty: it can */         \
+    /* 1 + the index of the preload that failed; 0: none did */                        \
+    N(T, uint32_t, preload, 0, GBX_PRELOADS_MAX)                                       \
+    N(T, uint32_t, line, 0, UINT32_MAX) /* where in it, from 1; 0: unknown */          \
+    N(T, uint32_t, column, 0, UINT32_MAX)                                              \
+    /* Four texts for people, all or none: */                                          \
+    S(T, user, 0, GBX_NAME_MAX)        /* the template's user, */                      \
+    S(T, layout, 0, GBX_NAME_MAX)      /* whether its address layout is random, */     \
+    S(T, speculation, 0, GBX_NAME_MAX) /* what speculation of the processor is off, */ \
+    S(T, time_zones, 0, GBX_NAME_MAX)  /* and the version of its time zones */         \
+    N(T, uint32_t, layer_count, 0, GBX_LAYERS_MAX) /* reports that follow */
 
-typedef struct gbx_msg_fork {
-    uint64_t worker_id;
-    uint8_t hurries; /* a call waits: send READY without the trial run */
-} gbx_msg_fork;
+/* State of one layer of the seal, as the template found it. */
+#define GBX_FIELDS_LAYER(T, N, S, TAIL)                                                \
+    N(T, uint8_t, layer, 0, UINT8_MAX) /* gbx_layer index (seal/seal.h) */             \
+    N(T, uint8_t, stands, 0, 1)                                                        \
+    /* Why not, and what would enable it; empty if it is in effect. */                 \
+    S(T, reason, 0, GBX_LAYER_REASON_MAX)
 
-typedef struct gbx_msg_forked {
-    uint64_t worker_id;
-    uint32_t error; /* errno of the failed fork, or 0 */
-} gbx_msg_forked;
+#define GBX_FIELDS_FORK(T, N, S, TAIL)                                                 \
+    N(T, uint64_t, worker_id, 0, UINT64_MAX)                                           \
+    N(T, uint8_t, hurries, 0, 1) /* a call waits: send READY without the trial run */
 
-typedef struct gbx_msg_exited {
-    uint64_t worker_id;
-    uint32_t status; /* from wait4() */
-    uint64_t cpu_us;
-    uint64_t max_rss_kib;
-} gbx_msg_exited;
+#define GBX_FIELDS_FORKED(T, N, S, TAIL)                                               \
+    N(T, uint64_t, worker_id, 0, UINT64_MAX)                                           \
+    N(T, uint32_t, error, 0, UINT32_MAX) /* errno of the failed fork, or 0 */
 
-typedef struct gbx_msg_load {
-    uint64_t size;   /* bytes in the memfd */
-    uint32_t format; /* gbx_data_format bits */
-    gbx_span name;
-} gbx_msg_load;
+#define GBX_FIELDS_EXITED(T, N, S, TAIL)                                               \
+    N(T, uint64_t, worker_id, 0, UINT64_MAX)                                           \
+    N(T, uint32_t, status, 0, UINT32_MAX) /* from wait4() */                           \
+    N(T, uint64_t, cpu_us, 0, UINT64_MAX)                                              \
+    N(T, uint64_t, max_rss_kib, 0, UINT64_MAX)
+
+#define GBX_FIELDS_LOAD(T, N, S, TAIL)                                                 \
+    N(T, uint64_t, size, 0, UINT64_MAX)   /* bytes in the memfd */                     \
+    N(T, uint32_t, format, 0, UINT32_MAX) /* gbx_data_format bits */                   \
+    S(T, name, 0, GBX_NAME_MAX)
 
 /* The host's own script, to be run before the lockdown. */
-typedef struct gbx_msg_preload {
-    uint64_t size; /* bytes of source in the memfd */
-    gbx_span name;
-} gbx_msg_preload;
+#define GBX_FIELDS_PRELOAD(T, N, S, TAIL)                                              \
+    N(T, uint64_t, size, 0, GBX_PRELOAD_MAX) /* bytes of source in the memfd */        \
+    S(T, name, 0, GBX_NAME_MAX)
 
 /* The name of one more function of the host. */
-typedef struct gbx_msg_expose {
-    gbx_span name;
-} gbx_msg_expose;
+#define GBX_FIELDS_EXPOSE(T, N, S, TAIL) S(T, name, 1, GBX_NAME_MAX)
 
-typedef struct gbx_msg_loaded {
-    uint8_t ok;
-    uint32_t line; /* of the error; 0: unknown */
-    uint32_t column;
-    gbx_span message;
-} gbx_msg_loaded;
+#define GBX_FIELDS_LOADED(T, N, S, TAIL)                                               \
+    N(T, uint8_t, ok, 0, 1)                                                            \
+    N(T, uint32_t, line, 0, UINT32_MAX) /* of the error; 0: unknown */                 \
+    N(T, uint32_t, column, 0, UINT32_MAX)                                              \
+    S(T, message, 0, GBX_MESSAGE_MAX)
 
-typedef struct gbx_msg_attack {
-    uint64_t worker_id;
-    uint32_t index;      /* in the attack table */
-    uint32_t layers_off; /* gbx_layer bits */
-} gbx_msg_attack;
+#define GBX_FIELDS_ATTACK(T, N, S, TAIL)                                               \
+    N(T, uint64_t, worker_id, 0, UINT64_MAX)                                           \
+    N(T, uint32_t, index, 0, UINT32_MAX)      /* in the attack table */                \
+    N(T, uint32_t, layers_off, 0, UINT32_MAX) /* gbx_layer bits */
+
+/* clang-format on */
+
+/* ---- the structs: gbx_msg_log and the like -------------------------------- */
+
+#define GBX_NUMBER_MEMBER(T, type, member, least, most) type member;
+#define GBX_SPAN_MEMBER(T, member, least, most)         gbx_span member;
+#define GBX_TAIL_MEMBER(T, member, most)                gbx_span member;
+#define GBX_MEMBERS(NAME) \
+    GBX_FIELDS_##NAME(, GBX_NUMBER_MEMBER, GBX_SPAN_MEMBER, GBX_TAIL_MEMBER)
+
+#define XX(NAME, name, number)      \
+    typedef struct gbx_msg_##name { \
+        GBX_MEMBERS(NAME)           \
+    } gbx_msg_##name;
+GBX_MSG_PLAIN_MAP(XX)
+#undef XX
+
+typedef struct gbx_layer_report {
+    GBX_MEMBERS(LAYER)
+} gbx_layer_report;
+
+typedef struct gbx_msg_hello {
+    GBX_MEMBERS(HELLO)
+    gbx_layer_report layers[GBX_LAYERS_MAX];
+} gbx_msg_hello;
 
 /* ---- writing and reading ------------------------------------------------- */
 
 /* The type of the message that msg points to. */
-/* clang-format off */
-#define GBX_MSG_TYPE_OF(msg) \
-    _Generic(*(msg), \
-        gbx_msg_log: GBX_MSG_LOG, \
-        gbx_msg_wait: GBX_MSG_WAIT, \
-        gbx_msg_result: GBX_MSG_RESULT, \
-        gbx_msg_error: GBX_MSG_ERROR, \
-        gbx_msg_hostcall: GBX_MSG_HOSTCALL, \
-        gbx_msg_cancel: GBX_MSG_CANCEL, \
-        gbx_msg_limited: GBX_MSG_LIMITED, \
-        gbx_msg_call: GBX_MSG_CALL, \
-        gbx_msg_answer: GBX_MSG_ANSWER, \
-        gbx_msg_config: GBX_MSG_CONFIG, \
-        gbx_msg_fork: GBX_MSG_FORK, \
-        gbx_msg_load: GBX_MSG_LOAD, \
-        gbx_msg_attack: GBX_MSG_ATTACK, \
-        gbx_msg_expose: GBX_MSG_EXPOSE, \
-        gbx_msg_preload: GBX_MSG_PRELOAD, \
-        gbx_msg_hello: GBX_MSG_HELLO, \
-        gbx_msg_forked: GBX_MSG_FORKED, \
-        gbx_msg_exited: GBX_MSG_EXITED, \
-        gbx_msg_loaded: GBX_MSG_LOADED)
-/* clang-format on */
+#define GBX_MSG_CASE(NAME, name, number) , gbx_msg_##name : GBX_MSG_##NAME
+#define GBX_MSG_TYPE_OF(msg)             _Generic(*(msg)GBX_MSG_MAP(GBX_MSG_CASE))
 
 /* Append a frame; false if the buffer's ceiling is reached or memory is out. The json
  * of a RESULT and the input of a CALL are left out: the sender writes them itself,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - functions of the host, open requests and their answers. The low half of a
- * request's number is 1 + its place in the table; the high half is a serial number,
- * which tells requests in the same place apart.
+ * hostcall - functions of the host, open requests and their answers. The high half of a
+ * request's number is its call's ticket; the low half is the id that the worker gave it,
+ * which the exchange accepts only once.
  */
 #include "engine/engine.h"
 
@@ -19,63 +19,41 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PENDING_FIRST 64u
-#define PENDING_MAX   (1u << 22)
-
 /* Bytes that each answer counts against the limit besides its contents. */
 #define REPLY_COST 64u
 
-/* ---- places; the lock is held --------------------------------------------------- */
+/* ---- open requests; the lock is held -------------------------------------------- */
 
-static gbx_pending *take_place(gbx_hostcalls *h)
+static gbx_request number_of(const gbx_run *run, uint32_t wire_id)
 {
-    uint32_t place = h->free;
-
-    if (place != 0) {
-        h->free = h->pending[place - 1].next;
-    } else {
-        if (h->used == h->capacity) {
-            uint32_t capacity = h->capacity == 0 ? PENDING_FIRST : h->capacity * 2;
-            gbx_pending *grown =
-                capacity <= PENDING_MAX
-                    ? realloc(h->pending, capacity * sizeof *h->pending)
-                    : NULL;
-
-            if (grown == NULL)
-                return NULL;
-            h->pending = grown;
-            h->capacity = capacity;
-        }
-        place = ++h->used;
-    }
-    h->pending[place - 1] = (gbx_pending){.id = (uint64_t)++h->serial << 32 | place};
-    return &h->pending[place - 1];
+    return run->ticket << 32 | wire_id;
 }
 
 static gbx_pending *find(gbx_hostcalls *h, gbx_request request)
 {
-    uint32_t place = (uint32_t)request;
+    gbx_pending *p;
+    gbx_run *run;
 
-    if (place == 0 || place > h->used || h->pending[place - 1].id != request)
+    LIST_FOREACH(run, &h->runs, calls.link)
+    if ((uint32_t)run->ticket == request >> 32)
+        break;
+    if (run == NULL)
         return NULL;
-    return &h->pending[place - 1];
+    LIST_FOREACH(p, &run->calls.pending, link)
+    if (p->id == request)
+        break;
+    return p;
 }
 
-/* Free a place, and remove it from its run's list. */
-static void give_up(gbx_hostcalls *h, gbx_pending *p)
+static void give_up(gbx_pending *p)
 {
-    uint32_t place = (uint32_t)p->id;
-    gbx_run_calls *calls = &p->run->calls;
+    gbx_run *run = p->run;
 
-    for (uint32_t *at = &calls->first; *at != 0; at = &h->pending[*at - 1].next) {
-        if (*at == place) {
-            *at = p->next;
-            break;
-        }
-    }
+    LIST_REMOVE(p, link);
+    if (LIST_EMPTY(&run->calls.pending))
+        LIST_REMOVE(run, calls.link);
     free(p->asked.note);
-    *p = (gbx_pending){.next = h->free};
-    h->free = place;
+    free(p);
 }
 
 /* ---- answers -------------------------------------------------------------------- */
@@ -166,7 +144,7 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
 /* Append the request's answer to its run's list; the lock is held. */
 static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 {
-    reply->msg.id = p->wire_id;
+    reply->msg.id = (uint32_t)p->id;
     reply->asked = p->asked;
     reply->is_ours |= p->asked.is_ours;
     p->asked.note = NULL;
@@ -253,7 +231,7 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
             run->calls.is_nomem = true;
         }
         reply = NULL;
-        give_up(h, p);
+        give_up(p);
         /* For an earlier answer it was woken already. */
         if (!is_here && (is_first || run->calls.is_nomem))
             gbx_run_notify(run);
@@ -323,7 +301,6 @@ void gbx_hostcalls_cleanup(gbx_engine *engine)
 
     free_functions(h->functions);
     free_functions(h->withdrawn);
-    free(h->pending);
     (void)pthread_mutex_destroy(&h->lock);
 }
 
@@ -347,17 +324,17 @@ static void forget_job(gbx_engine *engine, gbx_request request)
 static bool take_open(gbx_run *run, gbx_audit_asked *ret)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_pending *p;
     bool has;
 
     (void)pthread_mutex_lock(&h->lock);
-    has = run->calls.first != 0;
+    p = LIST_FIRST(&run->calls.pending);
+    has = p != NULL;
     if (has) {
-        gbx_pending *p = &h->pending[run->calls.first - 1];
-
         *ret = p->asked;
         p->asked.note = NULL;
         forget_job(run->engine, p->id);
-        give_up(h, p);
+        give_up(p);
     }
     (void)pthread_mutex_unlock(&h->lock);
     return has;
@@ -408,29 +385,25 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
                               const gbx_msg_hostcall *msg)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
-    gbx_audit_asked asked = {.name = name != NULL ? name : "",
-                             .is_ours = is_ours,
-                             .bytes_out = (uint64_t)msg->args.len + msg->bytes.len,
-                             .start_ns = gbx_clock_now_ns()};
-    gbx_request request = 0;
-    gbx_pending *p;
+    gbx_request request = number_of(run, msg->id);
+    gbx_pending *p = calloc(1, sizeof *p);
 
+    if (p == NULL)
+        return 0;
+    p->id = request;
+    p->run = run;
+    p->asked = (gbx_audit_asked){.name = name != NULL ? name : "",
+                                 .is_ours = is_ours,
+                                 .bytes_out = (uint64_t)msg->args.len + msg->bytes.len,
+                                 .start_ns = gbx_clock_now_ns()};
     if (is_ours && run->audit.is_open)
-        asked.note = gbx_audit_detail_new(asked.name, msg);
+        p->asked.note = gbx_audit_detail_new(p->asked.name, msg);
     (void)pthread_mutex_lock(&h->lock);
-    p = take_place(h);
-    if (p != NULL) {
-        run->calls.driver = pthread_self();
-        p->run = run;
-        p->asked = asked;
-        p->wire_id = msg->id;
-        p->next = run->calls.first;
-        run->calls.first = (uint32_t)p->id;
-        request = p->id;
-    }
+    run->calls.driver = pthread_self();
+    if (LIST_EMPTY(&run->calls.pending))
+        LIST_INSERT_HEAD(&h->runs, run, calls.link);
+    LIST_INSERT_HEAD(&run->calls.pending, p, link);
     (void)pthread_mutex_unlock(&h->lock);
-    if (request == 0)
-        free(asked.note);
     return request;
 }
 
@@ -445,18 +418,14 @@ void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *na
 void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
-    gbx_request request = 0;
+    gbx_request request = number_of(run, wire_id);
 
     (void)pthread_mutex_lock(&h->lock);
-    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
-        if (h->pending[at - 1].wire_id == wire_id)
-            request = h->pending[at - 1].id;
-    if (request != 0)
-        forget_job(run->engine, request);
+    forget_job(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
-    if (request != 0) /* otherwise it has been answered */
-        gbx_hostcall_refuse(run->engine, request, "AbortError",
-                            "the request was cancelled", "ABORT_ERR");
+    /* Without effect if it has been answered. */
+    gbx_hostcall_refuse(run->engine, request, "AbortError", "the request was cancelled",
+                        "ABORT_ERR");
 }
 
 static bool is_waiting(const gbx_run *run)
@@ -481,12 +450,13 @@ const char *gbx_hostcall_awaited(gbx_run *run)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     const char *name = NULL;
+    const gbx_pending *p;
 
     if (!is_waiting(run))
         return NULL;
     (void)pthread_mutex_lock(&h->lock);
-    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
-        name = h->pending[at - 1].asked.name; /* the oldest is last */
+    LIST_FOREACH(p, &run->calls.pending, link)
+    name = p->asked.name; /* the oldest is last */
     (void)pthread_mutex_unlock(&h->lock);
     return name;
 }

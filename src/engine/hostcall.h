@@ -2,10 +2,10 @@
 /*
  * hostcall - the exposed functions of the host, and the requests that wait for answers.
  *
- * A worker's request gets a number that the worker never sees, and a place in the
- * engine's table. An answer may come once, late or never. It names that number, which
- * shows whether the place still belongs to the request; if so, the place is freed. A
- * separate lock guards table and answers, and is not held while a host function runs.
+ * A worker's request gets a number that the worker never sees, and waits in a list of
+ * its run. An answer may come once, late or never. It names that number, by which it
+ * finds the request only while the request waits. A separate lock guards requests and
+ * answers, and is not held while a host function runs.
  */
 #ifndef GBX_ENGINE_HOSTCALL_H
 #define GBX_ENGINE_HOSTCALL_H
@@ -18,6 +18,7 @@
 #include <glovebox/host.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 struct gbx_run;
 struct gbx_fetch_report;
@@ -33,11 +34,10 @@ typedef struct gbx_function {
 
 /* One unanswered request. */
 typedef struct gbx_pending {
-    gbx_request id; /* 0: the place is unused */
+    LIST_ENTRY(gbx_pending) link; /* in its run's list */
+    gbx_request id;
     struct gbx_run *run;
     gbx_audit_asked asked;
-    uint32_t wire_id;
-    uint32_t next; /* 1 + next place of the same run, or next free one; 0: none */
 } gbx_pending;
 
 /* An answer on its way to its run. */
@@ -55,19 +55,16 @@ typedef struct gbx_reply {
 typedef struct gbx_hostcalls {
     pthread_mutex_t lock;
     gbx_function *functions;
-    gbx_function *withdrawn;  /* those that could not be exposed */
-    uint32_t function_serial; /* of the latest function */
-    gbx_pending *pending;
-    uint32_t capacity;
-    uint32_t used; /* places ever used */
-    uint32_t free; /* 1 + first free place; 0: none */
-    uint32_t serial;
+    gbx_function *withdrawn;   /* those that could not be exposed */
+    uint32_t function_serial;  /* of the latest function */
+    LIST_HEAD(, gbx_run) runs; /* those that have unanswered requests */
 } gbx_hostcalls;
 
 /* A run's part; guarded by the engine's hostcalls.lock, except fields that only its
  * driver uses. */
 typedef struct gbx_run_calls {
-    uint32_t first; /* 1 + place of the latest unanswered request; 0: none */
+    LIST_ENTRY(gbx_run) link;         /* in gbx_hostcalls.runs */
+    LIST_HEAD(, gbx_pending) pending; /* unanswered requests, the latest first */
     gbx_reply *replies, **replies_end;
     bool was_answered;          /* driver only: an answer was passed to the worker */
     uint64_t in_left;           /* bytes that further answers may have */
@@ -88,8 +85,8 @@ bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool with
  * arrived, and log both. Driver only. */
 void gbx_run_calls_end(struct gbx_run *run);
 
-/* Enter a request into the table; 0 if the table is full. name lives as long as the
- * engine; NULL: unknown function. */
+/* Enter a request; 0 if memory is out. name lives as long as the engine; NULL: unknown
+ * function. */
 gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, bool is_ours,
                               const gbx_msg_hostcall *msg);
 

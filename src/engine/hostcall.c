@@ -156,11 +156,6 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 
 /* ---- removing secrets (policy/policy.h) ----------------------------------------- */
 
-bool gbx_redact_is_due(const gbx_policy *policy)
-{
-    return policy != NULL && policy->secret_count > 0;
-}
-
 /* Replace the spans of msg that contain secrets by copies in bufs; the caller frees
  * bufs in any case. False if the search failed: do not pass the answer on. policy is
  * the engine's. */
@@ -174,8 +169,6 @@ static bool redact_answer(const gbx_policy *policy, gbx_msg_answer *msg,
         gbx_span *span = spans[i];
         bool changed = false;
 
-        if (span->len == 0)
-            continue;
         gbx_buf_init(&bufs[i], span->len * 8 + GBX_KIB(4));
         if (!gbx_secrets_strip(policy, i < 2 ? GBX_SECRET_DATA : GBX_SECRET_LINE, *span,
                                &bufs[i], &changed))
@@ -193,8 +186,6 @@ static gbx_reply *make_reply(const gbx_engine *engine, gbx_msg_answer msg)
     gbx_buf bufs[SPANS] = {{0}};
     gbx_reply *reply;
 
-    if (!gbx_redact_is_due(policy))
-        return gbx_reply_copy(&msg);
     if (!redact_answer(policy, &msg, bufs))
         msg = gbx_error_answer("Error",
                                "the answer could not be looked through for secrets",
@@ -307,17 +298,15 @@ void gbx_hostcalls_cleanup(gbx_engine *engine)
 /* The request's answer is no longer wanted: drop its fetch. The lock is held. */
 static void forget_job(gbx_engine *engine, gbx_request request)
 {
-    gbx_job *const lists[] = {engine->providers.posted, engine->providers.active};
+    gbx_job *job;
 
-    for (size_t i = 0; i < GBX_COUNTOF(lists); i++) {
-        for (gbx_job *job = lists[i]; job != NULL; job = job->next) {
-            if (job->request != request)
-                continue;
-            job->is_unwanted = true;
-            gbx_engine_wake(engine);
-            return;
-        }
-    }
+    LIST_FOREACH(job, &engine->providers.fetches, link)
+    if (job->request == request)
+        break;
+    if (job == NULL)
+        return;
+    job->is_unwanted = true;
+    gbx_engine_wake(engine);
 }
 
 /* Remove one open request of the run; false if none is left. */

@@ -110,9 +110,6 @@ bool gbx_hostcall_can_deliver(struct gbx_run *run);
 /* The function of the oldest unanswered request of a waiting run, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
 
-/* True if answers must be searched for secrets. policy may be NULL. */
-bool gbx_redact_is_due(const gbx_policy *policy);
-
 /* Keep a fetch's report for the log. Call when it has ended, before its answer. */
 void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
                          const struct gbx_fetch_report *report);
@@ -139,23 +136,24 @@ struct gbx_fetch;
 struct gbx_fetcher;
 
 typedef struct gbx_job {
-    struct gbx_job *next;
+    LIST_ENTRY(gbx_job) link; /* of a fetch, in gbx_providers.fetches */
     gbx_engine *engine;
     gbx_request request;
     gbx_policy *policy;      /* a reference of its own */
     struct gbx_fetch *fetch; /* owned by the supervisor; NULL: none, or not started */
-    bool is_unwanted;        /* guarded by hostcalls.lock */
-    gbx_span args;           /* args and body point into data */
+    bool has_begun;   /* the supervisor has taken it; guarded by hostcalls.lock */
+    bool is_unwanted; /* guarded by hostcalls.lock */
+    gbx_reply *reply; /* of a fetch that has ended; NULL: none to be searched */
+    gbx_span args;    /* args and body point into data */
     gbx_span body;
     uint8_t data[];
 } gbx_job;
 
 /* The engine's part; guarded by hostcalls.lock, except what the supervisor owns. */
 typedef struct gbx_providers {
-    gbx_io *io;      /* the I/O thread; NULL: not needed yet */
-    gbx_job *posted; /* fetches that the supervisor has not taken yet */
-    gbx_job *active; /* fetches that it has taken; only it links and unlinks them */
-    struct gbx_fetcher *fetcher; /* changed by the supervisor only */
+    gbx_io *io;                   /* the I/O thread; NULL: not needed yet */
+    LIST_HEAD(, gbx_job) fetches; /* only the supervisor unlinks one */
+    struct gbx_fetcher *fetcher;  /* changed by the supervisor only */
 } gbx_providers;
 
 /* Start posted fetches, drop unwanted ones. Supervisor only. */

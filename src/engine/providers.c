@@ -103,9 +103,12 @@ static gbx_job *job_new(gbx_run *run, gbx_request request, const gbx_msg_hostcal
     return job;
 }
 
-static void free_job(gbx_job *job)
+static void free_job(void *user)
 {
+    gbx_job *job = user;
+
     gbx_policy_free(job->policy);
+    gbx_reply_wipe(job->reply);
     free(job);
 }
 
@@ -119,8 +122,10 @@ static void refuse_job(gbx_engine *engine, gbx_request request, const char *name
     gbx_hostcall_refuse(engine, request, "Error", text, "ERR_HOST_BUSY");
 }
 
-static gbx_io *start_io(gbx_engine *engine)
+/* Let the I/O thread run it. On success it belongs to that thread. */
+static bool submit(gbx_job *job, void (*run)(void *job))
 {
+    gbx_engine *engine = job->engine;
     gbx_providers *p = &engine->providers;
     gbx_io *io;
 
@@ -129,7 +134,8 @@ static gbx_io *start_io(gbx_engine *engine)
         p->io = gbx_io_start(IO_QUEUE_MAX);
     io = p->io;
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
-    return io;
+    return io != NULL &&
+           gbx_io_submit(io, &(gbx_io_job){.run = run, .drop = free_job, .user = job});
 }
 
 /* ---- files: on the I/O thread --------------------------------------------------- */
@@ -147,88 +153,53 @@ static void read_file(void *user)
     free_job(job);
 }
 
-static void drop_file(void *user)
+static bool start_file(gbx_job *job)
 {
-    free_job(user);
-}
-
-static bool start_file(gbx_engine *engine, gbx_job *job)
-{
-    gbx_io_job io_job = {.run = read_file, .drop = drop_file, .user = job};
-    gbx_io *io = start_io(engine);
-
-    return io != NULL && gbx_io_submit(io, &io_job);
-}
-
-/* ---- answers that must be searched for secrets: on the I/O thread ---------------- */
-
-typedef struct late_reply {
-    gbx_engine *engine;
-    gbx_request request;
-    gbx_reply *reply;
-} late_reply;
-
-static void drop_reply(void *user)
-{
-    late_reply *late = user;
-
-    gbx_reply_wipe(late->reply);
-    free(late);
-}
-
-static void give_reply(void *user)
-{
-    late_reply *late = user;
-
-    (void)gbx_hostcall_reply(late->engine, late->request, &late->reply->msg);
-    drop_reply(late);
-}
-
-/* Answer from the supervisor's loop; the I/O thread does the search for secrets. */
-static void reply_later(gbx_engine *engine, gbx_request request,
-                        const gbx_msg_answer *answer)
-{
-    late_reply *late;
-    gbx_io *io;
-    bool taken;
-
-    if (!gbx_redact_is_due(engine->settings.options.policy)) {
-        (void)gbx_hostcall_reply(engine, request, answer);
-        return;
-    }
-    io = start_io(engine);
-    late = calloc(1, sizeof *late);
-    if (late != NULL)
-        *late = (late_reply){engine, request, gbx_reply_copy(answer)};
-    taken = io != NULL && late != NULL && late->reply != NULL &&
-            gbx_io_submit(io, &(gbx_io_job){give_reply, drop_reply, late});
-    if (taken)
-        return;
-    if (late != NULL)
-        drop_reply(late);
-    refuse_job(engine, request, "fetch");
+    return submit(job, read_file);
 }
 
 /* ---- fetches: on the supervisor's loop, which starts and drops them -------------- */
 
-static void unlink_active(gbx_engine *engine, const gbx_job *job)
+static void unlink_fetch(gbx_job *job)
 {
-    gbx_job **at = &engine->providers.active;
+    (void)pthread_mutex_lock(&job->engine->hostcalls.lock);
+    LIST_REMOVE(job, link);
+    (void)pthread_mutex_unlock(&job->engine->hostcalls.lock);
+}
 
-    (void)pthread_mutex_lock(&engine->hostcalls.lock);
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
-    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+static void drop_fetch(gbx_job *job)
+{
+    if (job->fetch != NULL)
+        gbx_fetch_drop(job->fetch);
+    unlink_fetch(job);
+    free_job(job);
+}
+
+/* On the I/O thread, which does the search for secrets. */
+static void give_reply(void *user)
+{
+    gbx_job *job = user;
+
+    (void)gbx_hostcall_reply(job->engine, job->request, &job->reply->msg);
+    free_job(job);
 }
 
 static void on_fetched(void *user, const gbx_msg_answer *answer)
 {
     gbx_job *job = user;
+    const gbx_policy *policy = job->engine->settings.options.policy;
 
-    reply_later(job->engine, job->request, answer);
-    unlink_active(job->engine, job);
-    free_job(job);
+    unlink_fetch(job);
+    if (policy == NULL || policy->secret_count == 0) {
+        (void)gbx_hostcall_reply(job->engine, job->request, answer);
+        free_job(job);
+        return;
+    }
+    job->reply = gbx_reply_copy(answer);
+    if (job->reply == NULL || !submit(job, give_reply)) {
+        refuse_job(job->engine, job->request, "fetch");
+        free_job(job);
+    }
 }
 
 static void on_report(void *user, void *fetch_user, const gbx_fetch_report *report)
@@ -239,11 +210,12 @@ static void on_report(void *user, void *fetch_user, const gbx_fetch_report *repo
 }
 
 /* Hand a fetch to the supervisor. */
-static bool post_fetch(gbx_engine *engine, gbx_job *job)
+static bool post_fetch(gbx_job *job)
 {
+    gbx_engine *engine = job->engine;
+
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
-    job->next = engine->providers.posted;
-    engine->providers.posted = job;
+    LIST_INSERT_HEAD(&engine->providers.fetches, job, link);
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
     gbx_engine_wake(engine);
     return true;
@@ -257,7 +229,7 @@ static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
 }
 
-/* Start a posted fetch, which is in the active list by now. */
+/* The first fetch makes the fetcher. */
 static void begin_fetch(gbx_engine *engine, gbx_job *job)
 {
     gbx_providers *p = &engine->providers;
@@ -279,44 +251,30 @@ static void begin_fetch(gbx_engine *engine, gbx_job *job)
                                      on_fetched, job);
     if (job->fetch == NULL) {
         refuse_job(engine, job->request, "fetch");
-        unlink_active(engine, job);
-        free_job(job);
+        drop_fetch(job);
     }
 }
 
-/* The next job that the supervisor must start (*ret_begin) or drop; NULL if none. */
-static gbx_job *next_job(gbx_engine *engine, bool *ret_begin)
+/* The next fetch that the supervisor must start (*ret_begin) or drop; NULL if none. */
+static gbx_job *next_fetch(gbx_engine *engine, bool *ret_begin)
 {
-    gbx_providers *p = &engine->providers;
     gbx_job *job;
 
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
-    job = p->posted;
+    LIST_FOREACH(job, &engine->providers.fetches, link)
+    if (job->is_unwanted || !job->has_begun)
+        break;
     *ret_begin = job != NULL && !job->is_unwanted;
-    if (job != NULL) {
-        p->posted = job->next;
-        job->next = p->active;
-        p->active = job;
-    } else {
-        for (job = p->active; job != NULL && !job->is_unwanted;)
-            job = job->next;
-    }
+    if (job != NULL)
+        job->has_begun = true;
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
     return job;
-}
-
-static void drop_fetch(gbx_engine *engine, gbx_job *job)
-{
-    if (job->fetch != NULL)
-        gbx_fetch_drop(job->fetch);
-    unlink_active(engine, job);
-    free_job(job);
 }
 
 static const struct provider {
     const char *name;
     uint32_t bit;
-    bool (*start)(gbx_engine *engine, gbx_job *job);
+    bool (*start)(gbx_job *job);
 } providers[] = {
     {"fetch", GBX_CAP_FETCH, post_fetch},
     {"fs.readFile", GBX_CAP_FILE, start_file},
@@ -341,7 +299,7 @@ static void start_job(gbx_run *run, gbx_request request, const struct provider *
 {
     gbx_job *job = job_new(run, request, msg);
 
-    if (job != NULL && by->start(run->engine, job))
+    if (job != NULL && by->start(job))
         return;
     if (job != NULL)
         free_job(job);
@@ -382,23 +340,21 @@ void gbx_provider_tick(gbx_engine *engine)
     gbx_job *job;
     bool begin;
 
-    while ((job = next_job(engine, &begin)) != NULL) {
+    while ((job = next_fetch(engine, &begin)) != NULL) {
         if (begin)
             begin_fetch(engine, job);
         else
-            drop_fetch(engine, job);
+            drop_fetch(job);
     }
 }
 
 void gbx_provider_end_fetches(gbx_engine *engine)
 {
     gbx_providers *p = &engine->providers;
-    gbx_fetcher *fetcher;
+    gbx_fetcher *fetcher = p->fetcher;
 
-    gbx_provider_tick(engine);
-    fetcher = p->fetcher;
-    while (p->active != NULL)
-        drop_fetch(engine, p->active);
+    while (!LIST_EMPTY(&p->fetches))
+        drop_fetch(LIST_FIRST(&p->fetches));
     if (fetcher != NULL) {
         /* Run events that libevent has postponed to the next turn of the loop. */
         (void)event_base_loop(engine->base, EVLOOP_NONBLOCK);

@@ -81,11 +81,10 @@ static bool send_all(gbx_attack_session *s, gbx_buf *buf)
     return sent;
 }
 
-static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *reterr)
+static gbx_status greet(gbx_attack_session *s, gbx_error *reterr)
 {
     gbx_msg_config config = {.version = GBX_WIRE_VERSION,
                              .attack_mode = 1,
-                             .layers_off = layers_off,
                              .memory_bytes = UINT64_C(128) << 20,
                              .cpu_s = 5};
     int fds[2] = {-1, -1};
@@ -160,7 +159,7 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     (void)setsockopt(s->process.control, SOL_SOCKET, SO_PASSCRED, &(int){0},
                      sizeof(int));
     if (status == GBX_OK)
-        status = greet(s, layers_off, reterr);
+        status = greet(s, reterr);
     if (status != GBX_OK) {
         gbx_attack_close(s);
         return status;

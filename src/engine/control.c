@@ -50,15 +50,6 @@ bool gbx_template_send_expose(gbx_template *t, const char *name)
     return sent;
 }
 
-bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
-{
-    gbx_msg_preload msg = {.size = d->size, .name = name_of(d)};
-    gbx_buf buf = {.ceiling = 512};
-
-    (void)gbx_msg_put(&buf, 0, &msg);
-    return send_with(t, &buf, d->memfd);
-}
-
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 {
     gbx_msg_load msg = {.size = d->size, .format = d->format, .name = name_of(d)};

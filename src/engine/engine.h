@@ -573,11 +573,8 @@ bool gbx_control_take_frames(gbx_template *t);
 /* Send the template the name of a function. */
 bool gbx_template_send_expose(gbx_template *t, const char *name);
 
-/* Send the template a dataset. */
+/* Send the template a dataset; before its HELLO, a preload. */
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
-
-/* Send the template a preload, before its HELLO. */
-bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *preload);
 
 /* The template gets no more FORKs, and ends with its last worker. The lock is held. */
 void gbx_template_retire(gbx_template *t);

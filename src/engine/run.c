@@ -126,10 +126,9 @@ static gbx_status own(gbx_run *run, gbx_error *reterr)
 static gbx_msg_call message_of(const gbx_run *run)
 {
     const gbx_call *call = &run->call;
-    uint32_t capabilities = run->capabilities;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
-        .capabilities = capabilities,
+        .capabilities = run->capabilities,
         .now_ms = call->now_ms,
         .memory_bytes = run->limits.memory_bytes,
         .output_bytes = run->limits.output_bytes,
@@ -146,10 +145,6 @@ static gbx_msg_call message_of(const gbx_run *run)
         .input = {(const uint8_t *)call->input, call->input_len},
     };
 
-    if (capabilities & GBX_CAP_CONSOLE)
-        msg.flags |= GBX_CALL_WIRE_CONSOLE;
-    if (capabilities & GBX_CAP_TIMERS)
-        msg.flags |= GBX_CALL_WIRE_TIMERS;
     if (run->span.is_parsed)
         msg.flags |= GBX_CALL_WIRE_PARSED;
     if (call->flags & GBX_CALL_COMPILE)

@@ -28,7 +28,7 @@ typedef struct gbx_spawn_options {
     gbx_spawn_kind kind;
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
-    uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
+    uint32_t layers_off;     /* gbx_layer bits to leave out; only in attack mode */
     const char *uids;        /* users for a root host's template (engine.h) */
     int cgroup;              /* directory of the group to enter; -1: the host's group */
     uint32_t huge_pages;     /* only a zygote: maximum for the engine's code */

@@ -169,7 +169,7 @@ static bool send_config(gbx_template *t)
 static bool send_preloads(gbx_template *t)
 {
     for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
-        if (!gbx_template_send_preload(t, d))
+        if (!gbx_template_send_load(t, d))
             return false;
     return true;
 }

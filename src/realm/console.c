@@ -56,7 +56,7 @@ void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text)
     char *to;
 
     /* No call is running, or it has no console and a preload has kept the functions. */
-    if (realm->in == NULL || (realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
+    if (realm->in == NULL || (realm->in->capabilities & GBX_CAP_CONSOLE) == 0 ||
         realm->host == NULL || realm->log_ended)
         return;
     to = malloc(size + 8);
@@ -86,7 +86,7 @@ void gbx_console_rejections(gbx_realm *realm)
     static const char head[] = "Unhandled promise rejection: ";
     char line[GBX_KIB(4)];
 
-    if ((realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 || realm->host == NULL)
+    if ((realm->in->capabilities & GBX_CAP_CONSOLE) == 0 || realm->host == NULL)
         return;
     for (uint32_t i = 0; i < realm->rejected_count && !realm->log_ended; i++) {
         JSValueRef args[] = {realm->rejected[i][1], realm->inspect_options};

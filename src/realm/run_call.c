@@ -143,7 +143,7 @@ static void tell_lost(gbx_realm *realm, JSValueRef value, gbx_span json)
     JSValueRef why;
     JSStringRef text;
 
-    if ((realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
+    if ((realm->in->capabilities & GBX_CAP_CONSOLE) == 0 ||
         (memmem(json.data, json.len, "null", 4) == NULL &&
          memmem(json.data, json.len, "{}", 2) == NULL))
         return;
@@ -258,9 +258,9 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     realm->virtual_ms = 0;
     if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)
         gbx_wallclock_fix((double)call->now_ms);
-    if ((call->flags & GBX_CALL_WIRE_TIMERS) == 0)
+    if ((call->capabilities & GBX_CAP_TIMERS) == 0)
         gbx_timers_remove(realm, "");
-    if ((call->flags & GBX_CALL_WIRE_CONSOLE) == 0)
+    if ((call->capabilities & GBX_CAP_CONSOLE) == 0)
         JSObjectDeleteProperty(realm->ctx, realm->global, realm->n_console, NULL);
     gbx_helpers_begin(realm);
     gbx_grants_begin(realm);

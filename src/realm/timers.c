@@ -5,6 +5,7 @@
  */
 #include "realm/internal.h"
 
+#include <glovebox/glovebox.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static JSValueRef on_has_timers(GBX_ARGUMENTS)
     const gbx_msg_call *in = gbx_realm_self()->in;
 
     return JSValueMakeBoolean(ctx,
-                              in != NULL && (in->flags & GBX_CALL_WIRE_TIMERS) != 0);
+                              in != NULL && (in->capabilities & GBX_CAP_TIMERS) != 0);
 }
 
 const char *gbx_timers_make(gbx_realm *realm)

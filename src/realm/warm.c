@@ -116,7 +116,7 @@ static void play(gbx_realm *realm, gbx_form form, const char *code, const char *
     gbx_realm_outcome outcome;
     gbx_msg_call call = {
         .form = (uint8_t)form,
-        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS | GBX_CALL_WIRE_PARSED,
+        .flags = GBX_CALL_WIRE_PARSED,
         .capabilities = UINT32_MAX,
         .host_calls = CALLS_MAX,
         .host_calls_at_once = ASKED_MAX,
@@ -184,7 +184,7 @@ static void run_over(gbx_realm *realm, const char *code, gbx_form form,
 {
     gbx_msg_call call = {
         .form = (uint8_t)form,
-        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS | GBX_CALL_WIRE_HAS_INPUT,
+        .flags = GBX_CALL_WIRE_HAS_INPUT,
         .capabilities = UINT32_MAX,
         .output_bytes = GBX_KIB(1),
         .log_bytes = GBX_KIB(64),

@@ -164,10 +164,6 @@ static gbx_status wire_call(const memory_runner *self, const gbx_call *call, wir
         .code = {(const uint8_t *)call->code, call->code_len},
         .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
     };
-    if (capabilities & GBX_CAP_CONSOLE)
-        w->msg.flags |= GBX_CALL_WIRE_CONSOLE;
-    if (capabilities & GBX_CAP_TIMERS)
-        w->msg.flags |= GBX_CALL_WIRE_TIMERS;
     if (call->flags & GBX_CALL_FIXED_NOW)
         w->msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     status = wire_input(call, w, reterr);

@@ -17,7 +17,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 7u
+#define GBX_WIRE_VERSION 8u
 
 /* clang-format off */
 
@@ -39,12 +39,11 @@
     XX(CALL, call, 16)                                                                 \
     XX(ANSWER, answer, 18) /* to one HOSTCALL; any number of them before a WAKE */     \
     /* host -> template, on the control channel */                                     \
-    XX(CONFIG, config, 32)   /* first message */                                       \
+    XX(CONFIG, config, 32) /* first message */                                         \
     XX(FORK, fork, 33)                                                                 \
-    XX(LOAD, load, 34)       /* carries a descriptor: a sealed memfd */                \
-    XX(ATTACK, attack, 35)   /* in attack mode: fork a probe that attacks its seal */  \
-    XX(EXPOSE, expose, 37)   /* one more function of the host */                       \
-    XX(PRELOAD, preload, 38) /* carries a descriptor; between CONFIG and HELLO */      \
+    XX(LOAD, load, 34)     /* carries a descriptor: a sealed memfd */                  \
+    XX(ATTACK, attack, 35) /* in attack mode: fork a probe that attacks its seal */    \
+    XX(EXPOSE, expose, 37) /* one more function of the host */                         \
     /* template -> host */                                                             \
     XX(FORKED, forked, 49) /* carries two descriptors: channel, pidfd */               \
     XX(EXITED, exited, 50)                                                             \
@@ -167,15 +166,13 @@ enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 #define GBX_ENTROPY_SIZE 32u
 
 enum {
-    GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
-    GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
-    GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock is fixed at now_ms */
-    GBX_CALL_WIRE_PARSED = 16,   /* the host's parser found the whole code to be one
-                                    function (form function) or a body (form body) */
-    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; otherwise the input is the only
+    GBX_CALL_WIRE_FIXED_NOW = 1, /* the clock is fixed at now_ms */
+    GBX_CALL_WIRE_HAS_INPUT = 2, /* input holds JSON; otherwise the input is the only
                                   * dataset, or null */
-    GBX_CALL_WIRE_COMPILE = 32,  /* only compile; the value is undefined */
-    GBX_CALL_WIRE_ALL = 63,
+    GBX_CALL_WIRE_PARSED = 4,    /* the host's parser found the whole code to be one
+                                    function (form function) or a body (form body) */
+    GBX_CALL_WIRE_COMPILE = 8,   /* only compile; the value is undefined */
+    GBX_CALL_WIRE_ALL = 15,
 };
 
 #define GBX_FIELDS_CALL(T, N, S, TAIL)                                                 \
@@ -219,12 +216,10 @@ enum {
     N(T, uint8_t, warm, 0, 1) /* 0: the least warming (one call), 1: all of it */      \
     N(T, uint8_t, huge_pages, 0, UINT8_MAX) /* maximum number for the engine's code */ \
     N(T, uint32_t, capabilities, 0, UINT32_MAX) /* gbx_capability bits */              \
-    /* gbx_layer bits to leave out; only in attack mode */                             \
-    N(T, uint32_t, layers_off, 0, UINT32_MAX)                                          \
     N(T, uint32_t, flags, 0, UINT32_MAX)          /* GBX_CONFIG_* */                   \
     N(T, uint64_t, memory_bytes, 0, UINT64_MAX)   /* maximum for any call */           \
     N(T, uint32_t, cpu_s, 0, UINT32_MAX)          /* RLIMIT_CPU of a worker */         \
-    N(T, uint32_t, preloads, 0, GBX_PRELOADS_MAX) /* PRELOADs that follow */           \
+    N(T, uint32_t, preloads, 0, GBX_PRELOADS_MAX) /* LOADs of scripts that follow */   \
     S(T, functions, 0, GBX_CONFIG_MAX) /* names of the host's, one per line */
 
 #define GBX_CONFIG_MAX   GBX_MIB(1)
@@ -276,14 +271,10 @@ enum {
     N(T, uint64_t, cpu_us, 0, UINT64_MAX)                                              \
     N(T, uint64_t, max_rss_kib, 0, UINT64_MAX)
 
+/* A dataset; before HELLO, the host's own script, to be run before the lockdown. */
 #define GBX_FIELDS_LOAD(T, N, S, TAIL)                                                 \
     N(T, uint64_t, size, 0, UINT64_MAX)   /* bytes in the memfd */                     \
     N(T, uint32_t, format, 0, UINT32_MAX) /* gbx_data_format bits */                   \
-    S(T, name, 0, GBX_NAME_MAX)
-
-/* The host's own script, to be run before the lockdown. */
-#define GBX_FIELDS_PRELOAD(T, N, S, TAIL)                                              \
-    N(T, uint64_t, size, 0, GBX_PRELOAD_MAX) /* bytes of source in the memfd */        \
     S(T, name, 0, GBX_NAME_MAX)
 
 /* The name of one more function of the host. */

@@ -21,7 +21,7 @@
 enum {
     GBX_START_SERVE = 1,  /* "--serve" */
     GBX_START_VERSION,    /* GBX_WIRE_VERSION of the library */
-    GBX_START_LAYERS_OFF, /* gbx_layer bits: namespaces not to make */
+    GBX_START_LAYERS_OFF, /* gbx_layer bits to leave out; only in attack mode */
     GBX_START_IS_GROUPED, /* "1": this process is in its control group */
     GBX_START_UIDS, /* for a root host's template: uids to try in order; a single one is
                        required; "": keep the host's */

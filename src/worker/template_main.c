@@ -114,10 +114,10 @@ static void on_time(int signal)
     _exit(4);
 }
 
-/* Read one PRELOAD, whose text is mapped. */
+/* Read one LOAD of a script, whose text is mapped. */
 static bool read_one(int control, gbx_realm_preload *ret)
 {
-    gbx_msg_preload msg;
+    gbx_msg_load msg;
     gbx_header header;
     uint8_t *body;
     void *data = NULL;
@@ -127,7 +127,7 @@ static bool read_one(int control, gbx_realm_preload *ret)
     if (!gbx_channel_read_header_fd(control, &header, &fd))
         return false;
     body = malloc(GBX_NAME_MAX + 64); /* its name lives as long as the process */
-    ok = body != NULL && fd >= 0 && header.type == GBX_MSG_PRELOAD &&
+    ok = body != NULL && fd >= 0 && header.type == GBX_MSG_LOAD &&
          header.body_len <= GBX_NAME_MAX + 64 &&
          gbx_channel_read(control, body, header.body_len) &&
          gbx_msg_get(((gbx_span){body, header.body_len}), &msg) &&
@@ -146,7 +146,7 @@ static bool read_one(int control, gbx_realm_preload *ret)
     return true;
 }
 
-/* Read count PRELOADs from the channel. False if the channel ends or another message
+/* Read count scripts from the channel. False if the channel ends or another message
  * arrives. */
 static bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t count)
 {
@@ -510,8 +510,7 @@ static bool read_config(template *t)
     body = malloc((size_t)header.body_len + 1);
     return body != NULL && gbx_channel_read(t->control, body, header.body_len) &&
            gbx_msg_get(((gbx_span){body, header.body_len}), &t->config) &&
-           t->config.version == GBX_WIRE_VERSION &&
-           (t->config.layers_off == 0 || t->config.attack_mode);
+           t->config.version == GBX_WIRE_VERSION;
 }
 
 /* Receive SIGCHLD through a descriptor. */
@@ -598,9 +597,10 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     t.control = GBX_CONTROL_FD;
     (void)!nice(STEP_BELOW_HOST);
     if (!set_signals(&t) || !read_config(&t) ||
+        (launch->layers_off != 0 && !t.config.attack_mode) ||
         !gbx_preloads_read(&t.preloads, t.control, t.config.preloads))
         return 3;
-    gbx_seal_init(&t.seal, t.config.layers_off, launch->made, &launch->identity,
+    gbx_seal_init(&t.seal, launch->layers_off, launch->made, &launch->identity,
                   t.config.memory_bytes, t.config.cpu_s);
     is_made = begin(&t, prepared, &reason) && complete(&t, &reason);
     gbx_preloads_report(&t.preloads, &hello);

@@ -245,7 +245,7 @@ void gbx_text_claim(void);
  */
 
 typedef struct gbx_launch {
-    uint32_t layers_off; /* gbx_layer bits not to be made */
+    uint32_t layers_off; /* gbx_layer bits to leave out */
     uint32_t made; /* gbx_layer bits of the namespaces, and of the control group */
     gbx_identity identity; /* already in effect if there is a user namespace */
 } gbx_launch;

@@ -84,9 +84,7 @@ static gbx_msg_call message(const realm_call *call)
 {
     return (gbx_msg_call){
         .form = call->form,
-        .flags = (uint8_t)((call->console ? GBX_CALL_WIRE_CONSOLE : 0) |
-                           (call->timers ? GBX_CALL_WIRE_TIMERS : 0) |
-                           (call->fixed ? GBX_CALL_WIRE_FIXED_NOW : 0) |
+        .flags = (uint8_t)((call->fixed ? GBX_CALL_WIRE_FIXED_NOW : 0) |
                            (call->input != NULL ? GBX_CALL_WIRE_HAS_INPUT : 0)),
         .seed = call->seed,
         .now_ms = call->now_ms,
@@ -94,7 +92,9 @@ static gbx_msg_call message(const realm_call *call)
         .log_bytes = call->log_bytes,
         .first_line = call->line,
         .first_column = call->column,
-        .capabilities = call->capabilities & ~call->withheld,
+        .capabilities = (call->capabilities & ~call->withheld) |
+                        (call->console ? GBX_CAP_CONSOLE : 0) |
+                        (call->timers ? GBX_CAP_TIMERS : 0),
         .entropy =
             span(call->entropy, call->entropy != NULL ? strlen(call->entropy) : 0),
         .env = span(call->env, call->env != NULL ? strlen(call->env) : 0),

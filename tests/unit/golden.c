@@ -122,7 +122,7 @@ GOLDEN(answer, {.id = 7,
                 .code = TEXT("C")})
 
 static const uint8_t call_body[] = {
-    2,    11, /* form body; console, timers, has input */
+    2,    2,                                        /* form body; has input */
     1,    2,    3,    4,    5,    6,    7,    8,    /* seed */
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* now: -1 */
     0,    0,    0,    8,    0,    0,    0,    0,    /* memory: 128 MiB */
@@ -144,7 +144,7 @@ static const uint8_t call_body[] = {
 };
 GOLDEN_BESIDE(call, msg->input,
               {.form = GBX_FORM_BODY,
-               .flags = 11,
+               .flags = GBX_CALL_WIRE_HAS_INPUT,
                .seed = UINT64_C(0x0807060504030201),
                .now_ms = -1,
                .memory_bytes = UINT64_C(128) << 20,
@@ -164,11 +164,10 @@ GOLDEN_BESIDE(call, msg->input,
                .input = TEXT("null")})
 
 static const uint8_t config_body[] = {
-    7, 0, 0, 0,               /* version */
+    8, 0, 0, 0,               /* version */
     1, 0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                        /* huge pages */
     3, 0, 0, 0,               /* capabilities */
-    0, 0, 0, 0,               /* layers off */
     1, 0, 0, 0,               /* speculation is guarded */
     0, 0, 0, 8, 0,   0, 0, 0, /* memory: 128 MiB */
     7, 0, 0, 0,               /* processor seconds */
@@ -202,12 +201,6 @@ GOLDEN(load, {.size = (UINT64_C(1) << 32) + 5, .format = 0x212, .name = TEXT("ab
 static const uint8_t expose_body[] = {3, 0, 0, 0, 'a', '.', 'b'};
 GOLDEN(expose, {.name = TEXT("a.b")})
 
-static const uint8_t preload_body[] = {
-    5, 0, 0, 0, 0,   0, 0, 0, /* size */
-    1, 0, 0, 0, 'p',          /* name */
-};
-GOLDEN(preload, {.size = 5, .name = TEXT("p")})
-
 static const uint8_t attack_body[] = {
     9, 0, 0, 0, 0, 0, 0, 0, /* worker */
     4, 0, 0, 0,             /* attack */
@@ -217,7 +210,7 @@ GOLDEN(attack, {.worker_id = 9, .index = 4, .layers_off = 256})
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    7, 0, 0, 0,                     /* version */
+    8, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -288,10 +281,9 @@ const golden golden_messages[] = {
     WORKER_ROW(limited, LIMITED),   WORKER_ROW(call, CALL),
     WORKER_ROW(answer, ANSWER),     CONTROL_ROW(config, CONFIG),
     CONTROL_ROW(fork, FORK),        CONTROL_ROW(load, LOAD),
-    CONTROL_ROW(expose, EXPOSE),    CONTROL_ROW(preload, PRELOAD),
-    CONTROL_ROW(attack, ATTACK),    CONTROL_ROW(hello, HELLO),
-    CONTROL_ROW(forked, FORKED),    CONTROL_ROW(exited, EXITED),
-    CONTROL_ROW(loaded, LOADED),
+    CONTROL_ROW(expose, EXPOSE),    CONTROL_ROW(attack, ATTACK),
+    CONTROL_ROW(hello, HELLO),      CONTROL_ROW(forked, FORKED),
+    CONTROL_ROW(exited, EXITED),    CONTROL_ROW(loaded, LOADED),
 };
 
 const size_t golden_count = GBX_COUNTOF(golden_messages);

@@ -35,8 +35,8 @@ static const struct change {
     {GBX_MSG_LIMITED, 0, 3, false, "a limit past the last"},
     {GBX_MSG_CALL, 0, 3, true, "the highest form"},
     {GBX_MSG_CALL, 0, 4, false, "a form past the highest"},
-    {GBX_MSG_CALL, 1, 31, true, "all flags"},
-    {GBX_MSG_CALL, 1, 64, false, "an unknown flag"},
+    {GBX_MSG_CALL, 1, 15, true, "all flags"},
+    {GBX_MSG_CALL, 1, 16, false, "an unknown flag"},
     {GBX_MSG_CALL, 1, 128, false, "an unknown flag"},
     {GBX_MSG_CONFIG, 4, 2, false, "globals past the last"},
     {GBX_MSG_CONFIG, 5, 1, true, "attack mode"},
@@ -108,9 +108,8 @@ static const struct length {
     {GBX_MSG_CALL, 86},    {GBX_MSG_CALL, 91},     {GBX_MSG_CALL, 97},
     {GBX_MSG_HOSTCALL, 4}, {GBX_MSG_HOSTCALL, 11}, {GBX_MSG_HOSTCALL, 18},
     {GBX_MSG_ANSWER, 5},   {GBX_MSG_ANSWER, 13},   {GBX_MSG_EXPOSE, 0},
-    {GBX_MSG_PRELOAD, 8},  {GBX_MSG_LOAD, 12},     {GBX_MSG_HELLO, 14},
-    {GBX_MSG_HELLO, 20},   {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},
-    {GBX_MSG_LOADED, 9},
+    {GBX_MSG_LOAD, 12},    {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},
+    {GBX_MSG_HELLO, 36},   {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 9},
 };
 
 TEST(lengths__that_lie_are_malformed)

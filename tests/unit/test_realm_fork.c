@@ -70,7 +70,7 @@ static gbx_span span(const char *text, size_t len)
 static gbx_msg_call call_of(const char *code)
 {
     return (gbx_msg_call){
-        .flags = GBX_CALL_WIRE_CONSOLE | GBX_CALL_WIRE_TIMERS,
+        .capabilities = GBX_CAP_CONSOLE | GBX_CAP_TIMERS,
         .output_bytes = 1 << 20,
         .log_bytes = 1 << 20,
         .first_line = 1,

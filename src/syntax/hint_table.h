@@ -13,74 +13,127 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows that code names; in the table, rows that only a pattern finds follow. */
+/*
+ * The rows that code names; in the table, rows that only a pattern finds follow.
+ * HINT(name, hint), FAULT(name, message, hint): with a message in place of the engine's.
+ */
+/* clang-format off */
+#define GBX_HINT_MAP(HINT, FAULT)                                                      \
+    HINT(NONE, "")                                                                     \
+    HINT(AWAIT, "'await' works only directly inside an async function: write 'async' " \
+         "before it")                                                                  \
+    HINT(AWAIT_MAP, "make the callback async and wait for all: await "                 \
+         "Promise.all(list.map(async (x) => ...))")                                    \
+    HINT(AWAIT_EACH, "a callback cannot make the loop wait: use for (const x of "      \
+         "list) { await ...; }")                                                       \
+    HINT(OPEN, "nothing closes this bracket: close it where what it holds ends")       \
+    FAULT(CLOSE_ROUND, "Unexpected token ')'",                                         \
+          "this bracket closes nothing: remove it, or open it before")                 \
+    FAULT(CLOSE_SQUARE, "Unexpected token ']'",                                        \
+          "this bracket closes nothing: remove it, or open it before")                 \
+    FAULT(CLOSE_CURLY, "Unexpected token '}'",                                         \
+          "this bracket closes nothing: remove it, or open it before")                 \
+    HINT(JSX, "this is JSX, but code has no page, so return data, not elements")       \
+    HINT(PROSE, "this is prose, not code: give the code alone")                        \
+    HINT(ENTITY, "the code has HTML entities: write < > & and quotes as they are")     \
+    HINT(PYTHON, "this looks like Python: write it in JavaScript")                     \
+    HINT(SQL, "this looks like SQL: write it in JavaScript")                           \
+    HINT(USING, "there is no 'using' here: declare it with const, and end what needs " \
+         "it in try { ... } finally { ... }")                                          \
+    HINT(STRING, "nothing closes this string: a string in quotes ends on its line, "   \
+         "one in `backquotes` may go on")                                              \
+    HINT(OBJECT, "'{' after '=>' begins a body: to return an object put it in "        \
+         "parentheses, => ({ ... })")                                                  \
+    HINT(STATEMENT, "a statement stands where a function is needed: write (data) => "  \
+         "{ ...; return ...; }")                                                       \
+    HINT(VALUE, "a value is missing before this")                                      \
+    HINT(CUT, "the code ends here, and something is missing: send all of it")          \
+    HINT(PROMISE, "this is a promise, since it comes from an async function: write "   \
+         "'await' before the call, and 'async' before the function around it")         \
+    HINT(CONST, "a const cannot be assigned to: declare it with 'let'")                \
+    HINT(MISSING, "the value before the last '.' or '[' is missing for at least one "  \
+         "item: test it, or write '?.' instead of '.'")                                \
+    HINT(ARGUMENT, "what it is given is null or undefined: test it, or give a "        \
+         "default, value ?? {}")                                                       \
+    HINT(PATTERN, "the value on the right is missing: give it a default, const { a } " \
+         "= value ?? {}")                                                              \
+    HINT(ITERATE, "this value is not a list: for an object use "                       \
+         "Object.entries(value), and test for null")                                   \
+    HINT(ARRAY, "the value has no such method: it is not an array; look at what the "  \
+         "input is, e.g. data.items or Object.values(data)")                           \
+    HINT(SEMICOLON, "a ';' is missing at the end of this line: the '(' or '[' on the " \
+         "next one continues it")                                                      \
+    HINT(METHOD, "no such function: check its name and what the value is")             \
+    HINT(FILES, "of fs there is readFile(path, encoding) alone, which gives a "        \
+         "promise: nothing waits, lists or writes here; write await "                  \
+         "fs.readFile(path, 'utf8')")                                                  \
+    HINT(DECLARE, "declare the variable with let or const: strict mode does not make " \
+         "it by itself")                                                               \
+    HINT(SCOPE, "this name is declared in another scope: let, const and parameters "   \
+         "end with the block or function they are in")                                 \
+    HINT(UNKNOWN, "declare it, or check its spelling")                                 \
+    HINT(EARLY, "this name is used before its let, const or class is reached: move "   \
+         "the declaration up")                                                         \
+    HINT(SCRIPT_INPUT, "in form 'script' the input is called 'input'")                 \
+    HINT(TYPES, "types are removed from code that is right otherwise, and are not "    \
+         "values: look for the mistake here, or just before")                          \
+    FAULT(ESCAPED_BREAK, "a backslash stands outside of a string",                     \
+          "the code has \\n as two characters: send line breaks, which JSON writes "   \
+          "as one \\n")                                                                \
+    FAULT(ESCAPED_QUOTE, "a backslash stands outside of a string",                     \
+          "the code has \\ before a quote that opens a string: it was escaped once "   \
+          "too often")                                                                 \
+    FAULT(CLOSES_NOTHING, "this bracket closes nothing",                               \
+          "remove it, or open it before")                                              \
+    FAULT(UNREADABLE, "neither JavaScript nor TypeScript can be read here",            \
+          "look for a slip here, or a little before; a type that is right can be "     \
+          "left away")                                                                 \
+    FAULT(DECORATOR, "a decorator is more than a type", "leave decorators out")        \
+    FAULT(ENUM, "an enum is more than a type",                                         \
+          "use an object: const Color = { Red: 'red' }")                               \
+    FAULT(IMPORT_ALIAS, "an import alias is more than a type",                         \
+          "use const: code has no modules")                                            \
+    FAULT(NAMESPACE, "a namespace is more than a type", "use an object")               \
+    FAULT(MODULE, "a module is more than a type", "use an object")                     \
+    FAULT(CAST_CALLED, "what 'as' or 'satisfies' gives is called without parentheses", \
+          "write (value as Type)(...)")                                                \
+    FAULT(TYPE_END, "it cannot be told where the type ends",                           \
+          "put parentheses around it: (value as A.B.C)")                               \
+    FAULT(PROPERTY_PARAMETER, "a parameter that is a property is more than a type",    \
+          "declare the field and assign it in the constructor")                        \
+    FAULT(LONG_CAST, "a cast of several lines is refused", "write value as Type")      \
+    FAULT(ACCESSOR, "an accessor field is more than a type", "leave 'accessor' out")   \
+    HINT(UNAWAITED, "") /* the host completes the text with the call, */               \
+    HINT(UNAWAITED_LIST, "") /* or a call for each item of a list */                   \
+    HINT(UNCALLED, "") /* with the function, */                                        \
+    HINT(MISSING_FIELD, "") /* with a member that no record has, the nearest field, */ \
+    HINT(MISSING_MEMBER, "") /* the same for results of calls, */                      \
+    HINT(DATASET_OF_ALL, "") /* with a dataset; the argument is an object of all, */   \
+    HINT(DATASET_OTHER, "") /* or another dataset, */                                  \
+    HINT(DATASET_ITSELF, "") /* or that dataset, */                                    \
+    HINT(NO_DATASET, "") /* or one that does not exist */                              \
+    HINT(DATASETS, "data is an object of all datasets: write data.NAME, or name one "  \
+         "in the argument 'dataset'")                                                  \
+    HINT(NO_INPUT, "no input was given: send it in the argument 'input'")              \
+    HINT(INPUT_TEXT, "input is a text: give the value itself in the argument "         \
+         "'input', or use JSON.parse(input)")                                          \
+    HINT(GLOBALS, "servers, discover, artifact, progress, sleep and input are there "  \
+         "already: leave the parameter out") /* of code mode */                        \
+    HINT(CONTENT, "a call gives the content itself, without .content or "              \
+         ".structuredContent: use the value; servers.NAME.tool(args, { raw: true }) "  \
+         "has them")                                                                   \
+    HINT(TOOLS, "tools are called by their server: servers[\"NAME\"].call(\"tool\", "  \
+         "{ name: value })") /* code mode adds its servers */                          \
+    HINT(UNKNOWN_CALL, "declare this function, or check its spelling")
+/* clang-format on */
+
 typedef enum gbx_hint {
-    GBX_HINT_NONE,
-    GBX_HINT_AWAIT,
-    GBX_HINT_AWAIT_MAP,
-    GBX_HINT_AWAIT_EACH,
-    GBX_HINT_OPEN,
-    GBX_HINT_CLOSE_ROUND,
-    GBX_HINT_CLOSE_SQUARE,
-    GBX_HINT_CLOSE_CURLY,
-    GBX_HINT_JSX,
-    GBX_HINT_PROSE,
-    GBX_HINT_ENTITY,
-    GBX_HINT_PYTHON,
-    GBX_HINT_SQL,
-    GBX_HINT_USING,
-    GBX_HINT_STRING,
-    GBX_HINT_OBJECT,
-    GBX_HINT_STATEMENT,
-    GBX_HINT_VALUE,
-    GBX_HINT_CUT,
-    GBX_HINT_PROMISE,
-    GBX_HINT_CONST,
-    GBX_HINT_MISSING,
-    GBX_HINT_ARGUMENT,
-    GBX_HINT_PATTERN,
-    GBX_HINT_ITERATE,
-    GBX_HINT_ARRAY,
-    GBX_HINT_SEMICOLON,
-    GBX_HINT_METHOD,
-    GBX_HINT_FILES,
-    GBX_HINT_DECLARE,
-    GBX_HINT_SCOPE,
-    GBX_HINT_UNKNOWN,
-    GBX_HINT_EARLY,
-    GBX_HINT_SCRIPT_INPUT,
-    GBX_HINT_TYPES,
-    GBX_HINT_ESCAPED_BREAK,
-    GBX_HINT_ESCAPED_QUOTE,
-    GBX_HINT_CLOSES_NOTHING,
-    GBX_HINT_UNREADABLE,
-    GBX_HINT_DECORATOR,
-    GBX_HINT_ENUM,
-    GBX_HINT_IMPORT_ALIAS,
-    GBX_HINT_NAMESPACE,
-    GBX_HINT_MODULE,
-    GBX_HINT_CAST_CALLED,
-    GBX_HINT_TYPE_END,
-    GBX_HINT_PROPERTY_PARAMETER,
-    GBX_HINT_LONG_CAST,
-    GBX_HINT_ACCESSOR,
-    GBX_HINT_UNAWAITED,      /* the host completes the text with the call, */
-    GBX_HINT_UNAWAITED_LIST, /* or a call for each item of a list */
-    GBX_HINT_UNCALLED,       /* with the function, */
-    GBX_HINT_MISSING_FIELD,  /* with a member that no record has, the nearest field, */
-    GBX_HINT_MISSING_MEMBER, /* the same for results of calls, */
-    GBX_HINT_DATASET_OF_ALL, /* with a dataset; the argument is an object of all, */
-    GBX_HINT_DATASET_OTHER,  /* or another dataset, */
-    GBX_HINT_DATASET_ITSELF, /* or that dataset, */
-    GBX_HINT_NO_DATASET,     /* or one that does not exist */
-    GBX_HINT_DATASETS,
-    GBX_HINT_NO_INPUT,
-    GBX_HINT_INPUT_TEXT,
-    GBX_HINT_GLOBALS, /* of code mode */
-    GBX_HINT_CONTENT,
-    GBX_HINT_TOOLS, /* code mode adds its servers */
-    GBX_HINT_UNKNOWN_CALL,
-    GBX_HINTS_NAMED,
+#define HINT(name, hint)           GBX_HINT_##name,
+#define FAULT(name, message, hint) GBX_HINT_##name,
+    GBX_HINT_MAP(HINT, FAULT)
+#undef HINT
+#undef FAULT
+        GBX_HINTS_NAMED,
 } gbx_hint;
 
 typedef enum gbx_hint_kind {

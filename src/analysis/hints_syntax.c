@@ -138,10 +138,7 @@ static size_t find_character(const gbx_case *c)
         const uint8_t *d = (const uint8_t *)c->tree.text + i;
 
         length = gbx_utf8_sequence(d, c->line_end - i);
-        if (length == 2 && point == ((d[0] & 0x1Ful) << 6 | (d[1] & 0x3Ful)))
-            return i;
-        if (length == 3 &&
-            point == ((d[0] & 0x0Ful) << 12 | (d[1] & 0x3Ful) << 6 | (d[2] & 0x3Ful)))
+        if (length > 1 && gbx_utf8_decode(d, length) == point)
             return i;
         length += length == 0;
     }

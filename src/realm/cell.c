@@ -48,15 +48,6 @@ static const uint8_t *cell_of(JSValueRef value)
     return (const uint8_t *)value;
 }
 
-static JSValueRef evaluate(JSContextRef ctx, const char *source)
-{
-    JSStringRef text = JSStringCreateWithUTF8CString(source);
-    JSValueRef value = JSEvaluateScript(ctx, text, NULL, NULL, 1, NULL);
-
-    JSStringRelease(text);
-    return value;
-}
-
 /* One script for all samples: a sample costs a tenth of what a separate script
  * would. */
 static const char samples[] = "[({}), Object(Symbol()),"
@@ -81,8 +72,8 @@ static uint8_t type_at(JSContextRef ctx, JSValueRef list, unsigned at)
 
 static bool learn_kinds(JSGlobalContextRef ctx, gbx_cells *cells)
 {
-    JSValueRef list = evaluate(ctx, samples);
-    JSValueRef again = evaluate(ctx, samples);
+    JSValueRef list = gbx_evaluate_script(gbx_realm_self(), samples);
+    JSValueRef again = gbx_evaluate_script(gbx_realm_self(), samples);
 
     memset(cells->kind_of_type, GBX_KIND_OTHER, sizeof cells->kind_of_type);
     if (list == NULL || again == NULL)
@@ -108,7 +99,7 @@ static bool learn_promises(JSGlobalContextRef ctx, gbx_cells *cells)
         "((e) => [new Promise(() => {}), Promise.resolve(e), (async () => e)(),"
         " (() => { const p = Promise.reject(e); p.catch(() => {}); return p })(), e])({})";
     static const int expected[] = {0, 1, 1, 2};
-    JSValueRef list = evaluate(ctx, source);
+    JSValueRef list = gbx_evaluate_script(gbx_realm_self(), source);
     JSValueRef e;
 
     if (list == NULL)
@@ -130,7 +121,7 @@ static bool learn_promises(JSGlobalContextRef ctx, gbx_cells *cells)
 static bool gather(JSContextRef ctx, const char *source, unsigned count, uint8_t *set,
                    uint8_t *seen)
 {
-    JSValueRef list = evaluate(ctx, source);
+    JSValueRef list = gbx_evaluate_script(gbx_realm_self(), source);
     JSStringRef stack = JSStringCreateWithUTF8CString("stack");
     bool ok = list != NULL;
 

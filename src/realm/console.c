@@ -14,16 +14,6 @@
 
 #include <glovebox/glovebox.h>
 
-/* At most room bytes of text, without splitting a character. */
-static size_t whole(const char *text, size_t len, size_t room)
-{
-    if (len <= room)
-        return len;
-    while (room > 0 && ((uint8_t)text[room] & 0xC0) == 0x80)
-        room--;
-    return room;
-}
-
 static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
 {
     bool fits = realm->log_left >= GBX_LOG_LINE_COST;
@@ -31,7 +21,8 @@ static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
     realm->log_left -= fits ? GBX_LOG_LINE_COST : realm->log_left;
     do {
         size_t left = (size_t)realm->log_left;
-        size_t n = whole(text, len, left < GBX_LOG_LINE_MAX ? left : GBX_LOG_LINE_MAX);
+        size_t n =
+            gbx_utf8_cut(text, len, left < GBX_LOG_LINE_MAX ? left : GBX_LOG_LINE_MAX);
         bool cut = !fits || (n < len && left - n < 4);
         gbx_msg_log line = {
             .level = level,

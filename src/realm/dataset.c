@@ -107,16 +107,6 @@ static JSValueRef read_lines(gbx_realm *realm, const char *text, size_t len,
 
 /* ---- tables -------------------------------------------------------------------- */
 
-static uint32_t number_of(JSContextRef ctx, JSObjectRef object, const char *name)
-{
-    JSStringRef key = JSStringCreateWithUTF8CString(name);
-    double number =
-        JSValueToNumber(ctx, JSObjectGetProperty(ctx, object, key, NULL), NULL);
-
-    JSStringRelease(key);
-    return number >= 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
 /* Let table.js read it. */
 static JSValueRef read_table(gbx_realm *realm, const char *text, size_t len,
                              unsigned format, gbx_realm_fault *fault)
@@ -139,8 +129,8 @@ static JSValueRef read_table(gbx_realm *realm, const char *text, size_t len,
     if (rows != NULL || answer == NULL)
         return rows != NULL ? rows
                             : refuse(fault, 0, 0, "the engine has no memory for it");
-    fault->line = number_of(ctx, answer, "line");
-    fault->column = number_of(ctx, answer, "column");
+    fault->line = gbx_read_count(realm, answer, realm->n_line);
+    fault->column = gbx_read_count(realm, answer, realm->n_column);
     (void)gbx_value_copy(ctx, JSObjectGetProperty(ctx, answer, realm->n_message, NULL),
                          fault->message, sizeof fault->message);
     return NULL;

@@ -28,19 +28,6 @@
  * what was inserted into a script.
  */
 
-static uint32_t count_lines(gbx_span code)
-{
-    uint32_t lines = 0;
-
-    for (size_t i = 0; i < code.len;) {
-        size_t n = gbx_lines_end((const char *)code.data + i, code.len - i);
-
-        lines += n > 0;
-        i += n > 0 ? n : 1;
-    }
-    return lines;
-}
-
 void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
 {
     if (*line == 0)
@@ -71,8 +58,12 @@ void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
 
 void gbx_origin_close(gbx_origin *origin, gbx_span code)
 {
-    if (origin->last_line == 0)
-        origin->last_line = origin->first_line + count_lines(code);
+    uint32_t lines, column;
+
+    if (origin->last_line != 0)
+        return;
+    gbx_lines_position((const char *)code.data, code.len, code.len, &lines, &column);
+    origin->last_line = origin->first_line + lines - 1;
 }
 
 static bool read_number(const char **at, const char *end, uint32_t *ret)

@@ -38,7 +38,8 @@ static void check_allowed(const char *code, size_t len, gbx_form form)
                                    .may_fetch = may_fetch};
     gbx_report *report = NULL;
 
-    if (gbx_guard_full(code, len, form, CODE_MAX, &world, &report, NULL) == GBX_OK)
+    if (gbx_guard_check(code, len, form, CODE_MAX, &world, NULL, &report, NULL) ==
+        GBX_OK)
         gbx_report_free(report);
 }
 

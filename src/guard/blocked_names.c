@@ -213,24 +213,6 @@ const gbx_word *gbx_word_get(size_t index)
     return &words[index];
 }
 
-bool gbx_words_occur(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len;) {
-        size_t start = i;
-
-        while (i < len && gbx_text_is_name((unsigned char)text[i]))
-            i++;
-        if (i > start && find_plain(text + start, i - start) != GBX_NO_WORD)
-            return true;
-        if (i == start) {
-            if (text[i] == '\\' && i + 1 < len && text[i + 1] == 'u')
-                return true; /* a name may be spelt with escapes */
-            i++;
-        }
-    }
-    return false;
-}
-
 const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities)
 {
     return (capabilities & word->capability) != 0

@@ -64,7 +64,8 @@ gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
     status = code_bytes(limits, form, world != NULL ? world->code_bytes : 0, &max_len,
                         reterr);
     if (status == GBX_OK)
-        status = gbx_guard_full(code, code_len, form, max_len, world, &report, reterr);
+        status = gbx_guard_check(code, code_len, form, max_len, world, NULL, &report,
+                                 reterr);
     if (status != GBX_OK)
         return status;
     if (report == NULL)
@@ -157,8 +158,7 @@ static void look_at_tree(void *user)
         c->is_parsed = false;
         find_stray_nul(c, &tree);
     }
-    if (gbx_words_occur(code, len))
-        gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
+    gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
     if (c->wants_syntax && c->found.count == 0)
         gbx_faults_find(&tree, c->region.start, &c->found);
 }
@@ -205,7 +205,6 @@ static void init(struct check *c, const char *code, size_t len, gbx_form form,
     c->text = code != NULL ? code : "";
     c->len = code != NULL ? len : 0;
     c->form = form;
-    c->wants_syntax = false;
     c->is_parsed = false;
     c->region = (gbx_region){0, c->len};
     c->code = c->region;
@@ -218,37 +217,23 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
                            gbx_report **ret_report, gbx_error *reterr)
 {
     struct check c;
-    gbx_guard_span span;
     gbx_report *report = NULL;
     gbx_status status;
 
     init(&c, code, len, form, world);
+    c.wants_syntax = ret_span == NULL;
     status = run(&c, max_len, &report, reterr);
     if (status != GBX_OK)
         return status;
-    span.start = c.code.start;
-    span.len = c.code.end - c.code.start;
-    span.is_parsed = c.is_parsed;
-    gbx_lines_position(c.text, c.len, span.start, &span.line, &span.column);
-    *ret_span = span;
     *ret_report = report;
+    if (ret_span == NULL)
+        return GBX_OK;
+    ret_span->start = c.code.start;
+    ret_span->len = c.code.end - c.code.start;
+    ret_span->is_parsed = c.is_parsed;
+    gbx_lines_position(c.text, c.len, ret_span->start, &ret_span->line,
+                       &ret_span->column);
     return GBX_OK;
-}
-
-gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
-                          const gbx_guard_world *world, gbx_report **ret_report,
-                          gbx_error *reterr)
-{
-    struct check c;
-    gbx_report *report = NULL;
-    gbx_status status;
-
-    init(&c, code, len, form, world);
-    c.wants_syntax = true;
-    status = run(&c, max_len, &report, reterr);
-    if (status == GBX_OK)
-        *ret_report = report;
-    return status;
 }
 
 /* ---- questions about code ---------------------------------------------------- */

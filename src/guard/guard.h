@@ -58,17 +58,13 @@ typedef struct gbx_guard_world {
  * common case allocates no report.
  *
  * This does not object to code that does not parse, which may be TypeScript: the worker
- * removes types, and the engine decides about syntax.
+ * removes types, and the engine decides about syntax. With a ret_span that is NULL no
+ * engine follows, so if nothing else is found, the report lists the syntax errors that
+ * the parser sees; gbx_check() and `glovebox check` are such callers.
  */
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
                            const gbx_guard_world *world, gbx_guard_span *ret_span,
                            gbx_report **ret_report, gbx_error *reterr);
-
-/* The same and, if that finds nothing, the syntax errors that the parser sees. For
- * gbx_check() and `glovebox check`. */
-gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
-                          const gbx_guard_world *world, gbx_report **ret_report,
-                          gbx_error *reterr);
 
 /* True if the parser fails at syntax that only TypeScript has: then only the worker can
  * tell whether the code is valid. code: UTF-8. */

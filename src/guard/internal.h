@@ -45,10 +45,6 @@ size_t gbx_word_find(const char *name, size_t len);
 
 const gbx_word *gbx_word_get(size_t index);
 
-/* False if no word of the table occurs in the text, not even in a string or comment:
- * then the tree contains no use. */
-bool gbx_words_occur(const char *text, size_t len);
-
 /* What to do instead. It prefers capabilities that are on to those that could be
  * switched on. */
 const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);

@@ -165,8 +165,8 @@ TEST(guard_bounds__survives_any_nesting)
         gbx_report *report = NULL;
 
         expect_bounded_time(code, strlen(code));
-        assert_int_equal(gbx_guard_full(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
-                                        NULL, &report, NULL),
+        assert_int_equal(gbx_guard_check(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
+                                         NULL, NULL, &report, NULL),
                          GBX_OK);
         gbx_explain(code, strlen(code), GBX_FORM_SCRIPT, GBX_ENDING_SYNTAX,
                     "SyntaxError: Unexpected EOF", &(gbx_given){.dataset = ""},

@@ -221,16 +221,6 @@ static bool look_at_variables(struct look *l, uint32_t i)
     return only;
 }
 
-/* Look in the tree: in the text `default` is already blank. */
-static bool is_default(const gbx_tree *t, uint32_t exported)
-{
-    for (uint32_t c = exported + 1; c < t->nodes[exported].next; c = t->nodes[c].next)
-        if (t->nodes[c].kind == GBX_NODE_TOKEN &&
-            strcmp(gbx_tree_symbol_name(t, c), "default") == 0)
-            return true;
-    return false;
-}
-
 /* A function after `export default` may lack a name; it is then an expression. */
 static bool is_nameless(const gbx_tree *t, uint32_t i)
 {
@@ -246,7 +236,7 @@ static void look_at_statement(struct look *l, uint32_t i)
     if (t->nodes[i].kind == GBX_NODE_EXPORT) {
         uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
 
-        if (inner != GBX_NO_NODE && is_default(t, i))
+        if (inner != GBX_NO_NODE && gbx_tree_token(t, i, "default") != GBX_NO_NODE)
             l->declared = inner;
         if (inner != GBX_NO_NODE && is_nameless(t, inner))
             l->exported = inner;
@@ -314,8 +304,7 @@ static bool is_same_name(const gbx_tree *t, uint32_t i, uint32_t name)
 {
     return (t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
             t->nodes[i].kind == GBX_NODE_SHORTHAND) &&
-           gbx_tree_is_text(t, i, t->text + t->nodes[name].start,
-                            t->nodes[name].end - t->nodes[name].start);
+           is_same(t, i, name);
 }
 
 static bool declares_function(const struct look *l, uint32_t i)

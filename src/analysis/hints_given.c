@@ -22,10 +22,8 @@ typedef struct naming {
 
 static bool is_callback(const gbx_tree *t, uint32_t function)
 {
-    uint32_t up = t->nodes[function].parent;
+    uint32_t up = t->nodes[gbx_tree_outer(t, function)].parent;
 
-    while (up != GBX_NO_NODE && t->nodes[up].kind == GBX_NODE_PARENTHESIZED)
-        up = t->nodes[up].parent;
     return up != GBX_NO_NODE && t->nodes[up].kind == GBX_NODE_ARGUMENTS;
 }
 

@@ -403,18 +403,6 @@ static bool gives_promise(gbx_case *c, uint32_t i, uint32_t callee)
                                 : callee);
 }
 
-/* The node that uses the value of node i; parentheses are skipped. */
-static uint32_t taker_of(const gbx_tree *t, uint32_t *i)
-{
-    uint32_t up = t->nodes[*i].parent;
-
-    while (up != GBX_NO_NODE && t->nodes[up].kind == GBX_NODE_PARENTHESIZED) {
-        *i = up;
-        up = t->nodes[up].parent;
-    }
-    return up;
-}
-
 /* list.map((item) => CALL): the call of map, which returns a list of promises. */
 static uint32_t mapped(const gbx_tree *t, uint32_t arrow)
 {
@@ -455,12 +443,13 @@ static bool is_on_line(const struct search *s, const gbx_node *node)
 static bool is_culprit(const struct search *s, uint32_t i, uint32_t callee)
 {
     const gbx_tree *t = &s->c->tree;
-    uint32_t by = taker_of(t, &i);
     unsigned depth;
     uint32_t root = root_of(t, callee, &depth);
     bool is_itself;
-    uint32_t property;
+    uint32_t by, property;
 
+    i = gbx_tree_outer(t, i);
+    by = t->nodes[i].parent;
     if (by == GBX_NO_NODE || root == GBX_NO_NODE)
         return false;
     is_itself = is_used(s, t->text + t->nodes[root].start,
@@ -532,13 +521,13 @@ void gbx_explain_unawaited(gbx_case *c)
         bool is_new = t->nodes[i].kind == GBX_NODE_NEW;
         uint32_t callee =
             gbx_tree_child(t, i, is_new ? GBX_FIELD_CONSTRUCTOR : GBX_FIELD_FUNCTION);
-        uint32_t value = i;
-        uint32_t by;
+        uint32_t value, by;
         bool is_list;
 
         if (t->nodes[i].kind != GBX_NODE_CALL && !is_new)
             continue;
-        by = taker_of(t, &value);
+        value = gbx_tree_outer(t, i);
+        by = t->nodes[value].parent;
         is_list = by != GBX_NO_NODE && t->nodes[by].kind == GBX_NODE_ARROW;
         if (is_list)
             value = mapped(t, by);

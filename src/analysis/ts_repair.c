@@ -314,14 +314,6 @@ static bool is_typed(const gbx_tree *t, uint32_t i)
            strcmp(name, "satisfies_expression") == 0;
 }
 
-static bool has_dot(const gbx_tree *t, uint32_t i)
-{
-    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
-        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, "."))
-            return true;
-    return false;
-}
-
 bool gbx_types_is_cut(const gbx_tree *t, uint32_t i)
 {
     uint32_t property;
@@ -331,7 +323,8 @@ bool gbx_types_is_cut(const gbx_tree *t, uint32_t i)
         return false;
     property = gbx_tree_child(t, i, GBX_FIELD_PROPERTY);
     return property != GBX_NO_NODE &&
-           t->nodes[property].kind == GBX_NODE_PROPERTY_NAME && has_dot(t, i);
+           t->nodes[property].kind == GBX_NODE_PROPERTY_NAME &&
+           gbx_tree_token(t, i, ".") != GBX_NO_NODE;
 }
 
 static bool join_all(const gbx_tree *t, char *text)

@@ -125,15 +125,6 @@ static bool has_name(const gbx_tree *t, uint32_t i, const char *name)
     return i != GBX_NO_NODE && strcmp(gbx_tree_symbol_name(t, i), name) == 0;
 }
 
-/* The child of i that is that token, or GBX_NO_NODE. */
-static uint32_t token_below(const gbx_tree *t, uint32_t i, const char *text)
-{
-    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
-        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, text))
-            return c;
-    return GBX_NO_NODE;
-}
-
 static bool has_break(const gbx_tree *t, size_t start, size_t end)
 {
     return start < end && memchr(t->text + start, '\n', end - start) != NULL;
@@ -148,7 +139,7 @@ static size_t type_end(const gbx_tree *t, uint32_t i)
     size_t end = t->nodes[i].end;
 
     for (; has_name(t, i, "lookup_type") || has_name(t, i, "array_type"); i++) {
-        uint32_t bracket = token_below(t, i, "[");
+        uint32_t bracket = gbx_tree_token(t, i, "[");
 
         if (bracket != GBX_NO_NODE &&
             has_break(t, t->nodes[i + 1].end, t->nodes[bracket].start))
@@ -279,7 +270,7 @@ static bool is_property(const gbx_tree *t, uint32_t parameter)
     return first < t->nodes[parameter].next &&
            (has_name(t, first, "accessibility_modifier") ||
             has_name(t, first, "override_modifier") ||
-            token_below(t, parameter, "readonly") != GBX_NO_NODE);
+            gbx_tree_token(t, parameter, "readonly") != GBX_NO_NODE);
 }
 
 /* True if the parameter was removed. */
@@ -325,7 +316,7 @@ static bool is_empty_clause(const gbx_tree *t, uint32_t i)
 {
     for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
         if (has_name(t, c, "export_clause"))
-            return token_below(t, i, "from") == GBX_NO_NODE;
+            return gbx_tree_token(t, i, "from") == GBX_NO_NODE;
     return false;
 }
 
@@ -335,14 +326,14 @@ static bool is_of_types(const gbx_tree *t, uint32_t i)
 {
     size_t types = 0;
 
-    if (token_below(t, i, "type") != GBX_NO_NODE)
+    if (gbx_tree_token(t, i, "type") != GBX_NO_NODE)
         return true;
     for (uint32_t c = i + 1; c < t->nodes[i].next; c++) {
         uint32_t parent = t->nodes[c].parent;
         bool is_listed =
             has_name(t, c, "import_specifier") || has_name(t, c, "export_specifier");
 
-        if (is_listed && token_below(t, c, "type") == GBX_NO_NODE)
+        if (is_listed && gbx_tree_token(t, c, "type") == GBX_NO_NODE)
             return false;
         if (!is_listed && has_name(t, parent, "import_clause") &&
             !has_name(t, c, "named_imports"))
@@ -380,10 +371,10 @@ static uint32_t step(struct pass *p, uint32_t i)
     case REFUSE: refuse(p, i, rule->hint); return node->next;
     case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
     case FIELD:
-        if (token_below(p->t, i, "accessor") != GBX_NO_NODE)
+        if (gbx_tree_token(p->t, i, "accessor") != GBX_NO_NODE)
             refuse(p, i, GBX_HINT_ACCESSOR);
-        if (token_below(p->t, i, "abstract") == GBX_NO_NODE &&
-            token_below(p->t, i, "declare") == GBX_NO_NODE)
+        if (gbx_tree_token(p->t, i, "abstract") == GBX_NO_NODE &&
+            gbx_tree_token(p->t, i, "declare") == GBX_NO_NODE)
             return i + 1;
         blank_statement(p, i);
         return node->next;

@@ -31,14 +31,6 @@ static gbx_node_kind kind_of(const gbx_tree *t, uint32_t i)
     return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
 }
 
-static bool is_default(const gbx_tree *t, uint32_t i)
-{
-    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
-        if (kind_of(t, i) == GBX_NODE_EXPORT && gbx_tree_is(t, c, "default"))
-            return true;
-    return false;
-}
-
 static struct top look(const gbx_tree *t)
 {
     struct top top = {.first = GBX_NO_NODE};
@@ -54,7 +46,8 @@ static struct top look(const gbx_tree *t)
         if (top.count++ == 0)
             top.first = i;
         top.functions += kind == GBX_NODE_FUNCTION_DECLARATION;
-        exports = exports || is_default(t, i);
+        exports = exports || (kind == GBX_NODE_EXPORT &&
+                              gbx_tree_token(t, i, "default") != GBX_NO_NODE);
     }
     top.exports_default = exports && top.count > 1;
     return top;

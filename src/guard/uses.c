@@ -326,25 +326,13 @@ static void judge_keyword(struct pass *p, uint32_t i)
     }
 }
 
-/* The expression that the name at i is part of, without parentheses around it. */
-static uint32_t without_parentheses(const gbx_tree *t, uint32_t i)
-{
-    uint32_t parent = t->nodes[i].parent;
-
-    while (parent != GBX_NO_NODE && t->nodes[parent].kind == GBX_NODE_PARENTHESIZED) {
-        i = parent;
-        parent = t->nodes[i].parent;
-    }
-    return i;
-}
-
 static bool is_objectionable(const struct pass *p, uint32_t i, gbx_word_use use)
 {
     const gbx_tree *t = p->t;
     uint32_t parent;
     bool is_called, is_object;
 
-    i = without_parentheses(t, i);
+    i = gbx_tree_outer(t, i);
     parent = t->nodes[i].parent;
     if (parent == GBX_NO_NODE)
         return use == GBX_USE_ANY;
@@ -373,7 +361,7 @@ static void judge_fetch(struct pass *p, uint32_t i)
     uint32_t first;
     const gbx_node *n;
 
-    i = without_parentheses(t, i);
+    i = gbx_tree_outer(t, i);
     if (p->world->may_fetch == NULL || t->nodes[i].field != GBX_FIELD_FUNCTION)
         return;
     arguments = gbx_tree_child(t, t->nodes[i].parent, GBX_FIELD_ARGUMENTS);
@@ -422,10 +410,10 @@ static void judge_file(struct pass *p, uint32_t i)
     const char *name = "";
     size_t len;
 
-    i = without_parentheses(t, i);
+    i = gbx_tree_outer(t, i);
     len = property_of(t, i, &name);
     if (len == 8 && memcmp(name, "promises", 8) == 0) {
-        i = without_parentheses(t, t->nodes[i].parent);
+        i = gbx_tree_outer(t, t->nodes[i].parent);
         len = property_of(t, i, &name);
     }
     if (!gbx_word_is_write(name, len) ||
@@ -445,7 +433,7 @@ static bool is_random_uuid(const struct pass *p, uint32_t i, const gbx_word *wor
 
     return (p->world->capabilities & GBX_CAP_HELPERS) != 0 &&
            word->capability == GBX_CAP_CRYPTO && word->is_given &&
-           property_of(p->t, without_parentheses(p->t, i), &name) == sizeof uuid - 1 &&
+           property_of(p->t, gbx_tree_outer(p->t, i), &name) == sizeof uuid - 1 &&
            memcmp(name, uuid, sizeof uuid - 1) == 0;
 }
 
@@ -461,7 +449,7 @@ static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
     if (p->form == GBX_FORM_BODY && word->use == GBX_USE_HOST) {
         if (strcmp(word->name, "env") == 0)
             return true; /* a parameter of every body */
-        i = without_parentheses(p->t, i);
+        i = gbx_tree_outer(p->t, i);
         /* A binding is data, which cannot be called; it may have any name. */
         if (world->may_bind && !word->is_given &&
             p->t->nodes[i].field != GBX_FIELD_FUNCTION)

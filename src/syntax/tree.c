@@ -233,6 +233,15 @@ uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i)
     return GBX_NO_NODE;
 }
 
+uint32_t gbx_tree_token(const gbx_tree *t, uint32_t i, const char *text)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_TOKEN && !t->nodes[c].missing &&
+            strcmp(gbx_tree_symbol_name(t, c), text) == 0)
+            return c;
+    return GBX_NO_NODE;
+}
+
 bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text)
 {
     return gbx_tree_is_text(t, i, text, strlen(text));
@@ -279,6 +288,13 @@ uint32_t gbx_tree_unwrap(const gbx_tree *t, uint32_t i)
     return i;
 }
 
+uint32_t gbx_tree_outer(const gbx_tree *t, uint32_t i)
+{
+    while (kind_at(t, t->nodes[i].parent) == GBX_NODE_PARENTHESIZED)
+        i = t->nodes[i].parent;
+    return i;
+}
+
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i)
 {
     return gbx_tree_is_callable(t, i) || gbx_tree_is_generator(t, i) ||
@@ -287,14 +303,7 @@ bool gbx_tree_is_function(const gbx_tree *t, uint32_t i)
 
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
 {
-    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
-        if (t->nodes[c].field == GBX_FIELD_PARAMETERS ||
-            t->nodes[c].field == GBX_FIELD_PARAMETER)
-            return false;
-        if (t->nodes[c].kind == GBX_NODE_TOKEN && gbx_tree_is(t, c, "async"))
-            return true;
-    }
-    return false;
+    return gbx_tree_token(t, i, "async") != GBX_NO_NODE;
 }
 
 /* Each question about leaves needs a few neighbours or one walk backwards. */

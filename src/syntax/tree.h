@@ -184,6 +184,9 @@ uint32_t gbx_tree_child(const gbx_tree *t, uint32_t i, gbx_node_field field);
 /* The first child of i that is not a comment, a token or missing, or GBX_NO_NODE. */
 uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i);
 
+/* The first child of i that is that token, or GBX_NO_NODE. It may be blank in the text. */
+uint32_t gbx_tree_token(const gbx_tree *t, uint32_t i, const char *text);
+
 /* True if the bytes of node i (GBX_NO_NODE has none) are exactly text. */
 bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text);
 
@@ -198,10 +201,13 @@ bool gbx_tree_is_generator(const gbx_tree *t, uint32_t i);
 /* The expression of an expression statement, the parentheses around it left out. */
 uint32_t gbx_tree_unwrap(const gbx_tree *t, uint32_t i);
 
+/* Node i with the parentheses around it, or i if there are none. */
+uint32_t gbx_tree_outer(const gbx_tree *t, uint32_t i);
+
 /* True if i is a function of any sort, a method included. */
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);
 
-/* True if function i has the token async before its parameters. */
+/* True if function i has the token async. */
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i);
 
 /* ---- leaves ------------------------------------------------------- */

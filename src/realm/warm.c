@@ -104,7 +104,10 @@ static const struct sample {
     {GBX_CAP_ENV, "() => Object.keys(env).length"},
 };
 
-static void play(gbx_realm *realm, gbx_form form, const char *code, const char *json)
+/* Run code over input, or without one as code that the host's parser has read. json: of
+ * every answer. The outcome is valid until the next run. */
+static gbx_realm_outcome play(gbx_realm *realm, gbx_form form, const char *code,
+                              const char *input, const char *json)
 {
     player p = {.realm = realm, .json = json};
     gbx_realm_host host = {.user = &p,
@@ -116,19 +119,28 @@ static void play(gbx_realm *realm, gbx_form form, const char *code, const char *
     gbx_realm_outcome outcome;
     gbx_msg_call call = {
         .form = (uint8_t)form,
-        .flags = GBX_CALL_WIRE_PARSED,
+        .flags = input != NULL ? GBX_CALL_WIRE_HAS_INPUT : GBX_CALL_WIRE_PARSED,
         .capabilities = UINT32_MAX,
         .host_calls = CALLS_MAX,
         .host_calls_at_once = ASKED_MAX,
         .host_out_bytes = GBX_KIB(64),
         .output_bytes = GBX_KIB(4),
-        .log_bytes = GBX_KIB(4),
+        .log_bytes = GBX_KIB(64),
         .first_line = 1,
         .first_column = 1,
         .code = span(code),
+        .input = span(input != NULL ? input : ""),
     };
 
     gbx_realm_run(realm, &call, &host, &outcome);
+    realm->host = NULL; /* both end here, and preloads may ask for the time */
+    realm->in = NULL;
+    return outcome;
+}
+
+static void run(gbx_realm *realm, const char *code, gbx_form form)
+{
+    (void)play(realm, form, code, "[1,2,3]", "{}");
 }
 
 /* Run what calls with these capabilities run first. */
@@ -141,7 +153,7 @@ static void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
 
     for (size_t i = 0; i < GBX_COUNTOF(samples); i++)
         if ((samples[i].bit & capabilities) != 0)
-            play(realm, GBX_FORM_FUNCTION, samples[i].code, json);
+            (void)play(realm, GBX_FORM_FUNCTION, samples[i].code, NULL, json);
     gbx_host_forget(realm);
 }
 
@@ -155,9 +167,10 @@ static void gbx_warm_preloads(gbx_realm *realm, const char *code)
     JSObjectSetProperty(realm->ctx, realm->global, key, realm->preload_warm,
                         kJSPropertyAttributeDontEnum, NULL);
     if (code != NULL)
-        play(realm, GBX_FORM_SCRIPT, code, "{}");
+        (void)play(realm, GBX_FORM_SCRIPT, code, NULL, "{}");
     else
-        play(realm, GBX_FORM_FUNCTION, "async () => { await gbx_warm(0) }", "{}");
+        (void)play(realm, GBX_FORM_FUNCTION, "async () => { await gbx_warm(0) }", NULL,
+                   "{}");
     JSObjectDeleteProperty(realm->ctx, realm->global, key, NULL);
     JSStringRelease(key);
     gbx_host_forget(realm);
@@ -167,41 +180,6 @@ static void gbx_warm_preloads(gbx_realm *realm, const char *code)
  * compile it here. Otherwise that would happen in the middle of a worker, which on its
  * own calls it too rarely. */
 #define PROVE_TIMES 30
-
-static void no_wait(void *user, uint32_t ms)
-{
-    (void)user;
-    (void)ms;
-}
-
-static const gbx_realm_host nobody = {.log = ignore_log,
-                                      .wait = no_wait,
-                                      .now_ms = no_time};
-
-/* Run code over input; the outcome is valid until the next run. */
-static void run_over(gbx_realm *realm, const char *code, gbx_form form,
-                     const char *input, gbx_realm_outcome *ret)
-{
-    gbx_msg_call call = {
-        .form = (uint8_t)form,
-        .flags = GBX_CALL_WIRE_HAS_INPUT,
-        .capabilities = UINT32_MAX,
-        .output_bytes = GBX_KIB(1),
-        .log_bytes = GBX_KIB(64),
-        .first_line = 1,
-        .first_column = 1,
-        .code = span(code),
-        .input = span(input),
-    };
-
-    gbx_realm_run(realm, &call, &nobody, ret);
-}
-
-static void run(gbx_realm *realm, const char *code, gbx_form form,
-                gbx_realm_outcome *ret)
-{
-    run_over(realm, code, form, "[1,2,3]", ret);
-}
 
 /* Functions that the engine implements in JavaScript, each as often as it takes to
  * compile it. */
@@ -282,23 +260,19 @@ static void collect(gbx_realm *realm)
 
 static void warm_all(gbx_realm *realm)
 {
-    gbx_realm_outcome outcome;
-
     for (size_t i = 0; i < GBX_COUNTOF(sample_code); i++) {
-        run(realm, sample_code[i], GBX_FORM_FUNCTION, &outcome);
+        run(realm, sample_code[i], GBX_FORM_FUNCTION);
         if (i % SAMPLES_A_COLLECTION == 0)
             collect(realm);
     }
-    run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY, &outcome);
+    run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY);
 }
 
 static void warm_common(gbx_realm *realm, int times)
 {
-    gbx_realm_outcome outcome;
-
     for (int i = 0; i < times; i++)
         for (size_t j = 0; j < GBX_COUNTOF(common_code); j++)
-            run(realm, common_code[j], GBX_FORM_FUNCTION, &outcome);
+            run(realm, common_code[j], GBX_FORM_FUNCTION);
 }
 
 /* Replace each %s of shape with name. */
@@ -344,7 +318,7 @@ static bool run_new(gbx_realm *realm, const char *shape, const char *input,
 
     make_name(name);
     fill_shape(code, sizeof code, shape, name);
-    run_over(realm, code, GBX_FORM_FUNCTION, input, &outcome);
+    outcome = play(realm, GBX_FORM_FUNCTION, code, input, "{}");
     return outcome.ok && outcome.result.json.len == strlen(expected) &&
            memcmp(outcome.result.json.data, expected, strlen(expected)) == 0;
 }
@@ -381,17 +355,13 @@ static void warm_preloads(gbx_realm *realm, const char *shape)
 /* Clear RegExp.$1 and the like, which would show calls what has run before them. */
 static void forget_match(gbx_realm *realm)
 {
-    gbx_realm_outcome outcome;
-
-    run(realm, "() => /(?:)/.test('')", GBX_FORM_FUNCTION, &outcome);
+    run(realm, "() => /(?:)/.test('')", GBX_FORM_FUNCTION);
 }
 
 void gbx_realm_warm(gbx_realm *realm, int how_much)
 {
-    gbx_realm_outcome outcome;
-
     /* Opens the file of the time zone: in a sealed worker that would be fatal. */
-    run(realm, "() => new Date(0).toString()", GBX_FORM_FUNCTION, &outcome);
+    run(realm, "() => new Date(0).toString()", GBX_FORM_FUNCTION);
     if (how_much > 0) {
         warm_all(realm);
         warm_common(realm, COMMON_TIMES);
@@ -412,13 +382,11 @@ void gbx_realm_warm_own(gbx_realm *realm, int how_much)
 
 void gbx_realm_settle(gbx_realm *realm, int how_much)
 {
-    gbx_realm_outcome outcome;
-
     gbx_garbage_collect(realm);
     /* After a collection, the first allocation of each kind sweeps a block, or
      * searches all blocks for one. Do it here, or every fork copies those pages. */
     if (how_much > 0) {
-        run(realm, many_code, GBX_FORM_FUNCTION, &outcome);
+        run(realm, many_code, GBX_FORM_FUNCTION);
         warm_common(realm, COMMON_TIMES_AGAIN);
         (void)gbx_realm_rehearse(realm);
     }

@@ -60,6 +60,8 @@ function text(value, type) {
   return { __proto__: null, bytes: natives.bytes(value, UTF8), type };
 }
 
+export const isUsed = (body) => body !== null && body.isUsed;
+
 /* Adds the methods that read a body to an interface; bodyOf returns an object's
  * body. */
 export function addBodyMethods(proto, bodyOf) {
@@ -84,8 +86,7 @@ export function addBodyMethods(proto, bodyOf) {
     });
   defineProperty(proto, 'bodyUsed', {
     get() {
-      const body = bodyOf(this);
-      return body !== null && body.isUsed;
+      return isUsed(bodyOf(this));
     },
     configurable: true,
   });

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* fetch - sends a request to the host and settles it with the answer or the abort; defines
  * what becomes global. */
-import { Headers, isHeaders, need, pairsOf } from './headers.js';
-import {
-  PromiseOf, defineProperty, explain, getOwnPropertyDescriptor, onAbort, ownKeys, refusal, uncurry,
-} from './primordials.js';
+import { isUsed } from './body.js';
+import { Headers, isHeaders, pairsOf } from './headers.js';
+import { PromiseOf, defineProperty, explain, need, onAbort, refusal } from './primordials.js';
 import { Request, isRequest, partsOf } from './request.js';
-import { Response, fromHost, isResponse } from './response.js';
+import { Response, fromHost, isResponse, shown } from './response.js';
 
 /* `await` on a native promise calls nothing that code could replace. */
 async function settle(promise, resolve, reject) {
@@ -62,38 +61,6 @@ function makeFetch(host) {
 
 /* ---- what the console shows of an interface's object, whose state is private ---- */
 
-const SEEN = {
-  __proto__: null,
-  request: ['method', 'url', 'headers', 'redirect', 'bodyUsed', 'signal'],
-  response: [
-    'status', 'statusText', 'headers', 'bodyUsed', 'ok', 'redirected', 'type', 'url',
-  ],
-};
-
-/* The current getters, by name. */
-const gettersOf = (proto) => {
-  const getters = { __proto__: null };
-  for (const name of ownKeys(proto)) {
-    const own = getOwnPropertyDescriptor(proto, name);
-    if (own.get !== undefined) getters[name] = uncurry(own.get);
-  }
-  return getters;
-};
-let interfaces; /* set by prepare() */
-
-function prepare({ Request, Response }) {
-  interfaces = [
-    { is: isResponse, names: SEEN.response, get: gettersOf(Response.prototype) },
-    { is: isRequest, names: SEEN.request, get: gettersOf(Request.prototype) },
-  ];
-}
-
-function pick(value, names, getters) {
-  const fields = { __proto__: null };
-  for (let i = 0; i < names.length; i++) fields[names[i]] = getters[names[i]](value);
-  return fields;
-}
-
 function headersView(headers) {
   const fields = { __proto__: null }, pairs = pairsOf(headers);
   for (let i = 0; i < pairs.length; i++) {
@@ -103,12 +70,16 @@ function headersView(headers) {
   return fields;
 }
 
+function requestView(request) {
+  const { method, url, headers, redirect, body, signal } = partsOf(request);
+  return { __proto__: null, method, url, headers, redirect, bodyUsed: isUsed(body), signal };
+}
+
 /* A value as the console shows it: { fields }, an object without prototype; undefined for
  * any other object. */
 function view(value) {
-  for (let i = 0; i < interfaces.length; i++)
-    if (interfaces[i].is(value))
-      return { __proto__: null, fields: pick(value, interfaces[i].names, interfaces[i].get) };
+  if (isResponse(value)) return { __proto__: null, fields: shown(value) };
+  if (isRequest(value)) return { __proto__: null, fields: requestView(value) };
   if (isHeaders(value)) return { __proto__: null, fields: headersView(value) };
   return undefined;
 }
@@ -126,7 +97,6 @@ const HELPERS = ['exception', 'event', 'abort', 'text', 'clone', 'url', 'params'
 
 export default function (host) {
   for (const name in ADVICE) natives.refuse(ADVICE[name][0].prototype, name, ADVICE[name][1]);
-  prepare({ Request, Response });
   natives.views[natives.views.length] = view;
   const made = { Headers, Request, Response, fetch: makeFetch(host) };
   /* Minifying the bundle has changed the names. */

@@ -2,7 +2,7 @@
 /* headers - names and values of a request or a response, by the Fetch standard. */
 import {
   apply, charCodeAt, defineProperty, deleteProperty, getOwnPropertyDescriptor,
-  getPrototypeOf, iterator, matches, ownKeys, push, refusal, setPrototypeOf, slice, sort, tag,
+  getPrototypeOf, iterator, matches, need, ownKeys, push, refusal, setPrototypeOf, slice, sort, tag,
   toLowerCase, toStringTag,
 } from './primordials.js';
 
@@ -227,11 +227,6 @@ function join(values) {
   let all = values[0];
   for (let i = 1; i < values.length; i++) all += `, ${values[i]}`;
   return all;
-}
-
-export function need(args, count, what) {
-  if (args.length < count)
-    throw new TypeError(`${what} needs ${count} argument${count === 1 ? '' : 's'}`);
 }
 
 export { isHeaders, makeImmutable, pairsOf };

@@ -45,7 +45,7 @@ export function push(list, item) {
   list[list.length] = item;
 }
 
-export const { put } = natives;
+export const { need, put } = natives;
 
 export function tag(constructor, name) {
   natives.tag(constructor.prototype, name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* request - a request, checked by the rules of the Fetch standard. */
 import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
-import { Headers, isToken, need } from './headers.js';
+import { Headers, isToken } from './headers.js';
 import {
-  URL, URLSearchParams, getOwnPropertyDescriptor, isSignal, makeSignal, refusal, slice, tag,
+  URL, URLSearchParams, getOwnPropertyDescriptor, isSignal, makeSignal, need, refusal, slice, tag,
   toUpperCase, uncurry,
 } from './primordials.js';
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* response - a response from the host, or one that code makes itself. */
-import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
-import { Headers, makeImmutable, need } from './headers.js';
-import { matches, stringify, tag } from './primordials.js';
+import { addBodyMethods, cloneBody, extract, isUsed, makeBody } from './body.js';
+import { Headers, makeImmutable } from './headers.js';
+import { matches, need, stringify, tag } from './primordials.js';
 import { isSearchParams, readURL } from './request.js';
 
 const KEY = { __proto__: null }; /* the holder of this key may make any response */
@@ -24,7 +24,9 @@ function readInit(init) {
   return { __proto__: null, status: number - number % 1, statusText: text, headers };
 }
 
-let fromHost, isResponse;
+const isOk = (status) => status >= 200 && status < 300;
+
+let fromHost, isResponse, shown;
 
 export class Response {
   #type = 'default';
@@ -38,6 +40,11 @@ export class Response {
   static {
     isResponse = (value) => typeof value === 'object' && value !== null && #status in value;
     addBodyMethods(this.prototype, (response) => response.#body);
+    shown = (response) => ({
+      __proto__: null, status: response.#status, statusText: response.#statusText,
+      headers: response.#headers, bodyUsed: isUsed(response.#body), ok: isOk(response.#status),
+      redirected: response.#isRedirected, type: response.#type, url: response.#url,
+    });
     /* The host supplies status, statusText, url, headers and redirected. */
     fromHost = (said, bytes) => {
       const response = new Response(null, KEY);
@@ -105,7 +112,7 @@ export class Response {
   }
 
   get ok() {
-    return this.#status >= 200 && this.#status < 300;
+    return isOk(this.#status);
   }
 
   get redirected() {
@@ -143,4 +150,4 @@ export class Response {
 }
 tag(Response, 'Response');
 
-export { fromHost, isResponse };
+export { fromHost, isResponse, shown };

@@ -88,7 +88,7 @@
 
   const { structuredClone } = {
     structuredClone(value, options = undefined) {
-      if (arguments.length === 0) throw new TypeError('structuredClone needs 1 argument');
+      natives.need(arguments, 1, 'structuredClone');
       const known = new Map();
       const transfer = options?.transfer === undefined ? [] : [...options.transfer];
       for (let i = 0; i < transfer.length; i++) {

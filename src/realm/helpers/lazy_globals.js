@@ -14,7 +14,7 @@
   'use strict';
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const { isArray } = Array, { isView } = ArrayBuffer, { slice } = String.prototype, { toStringTag } = Symbol;
-  const ByteArray = Uint8Array, toText = String, global = globalThis;
+  const ByteArray = Uint8Array, toText = String, TypeErrorOf = TypeError, global = globalThis;
   let isGlobal = false;
 
   const SCRIPTS = {
@@ -55,6 +55,10 @@
   /* Sets what Object.prototype.toString returns. */
   natives.tag = (object, value) => {
     defineProperty(object, toStringTag, { __proto__: null, value, configurable: true });
+  };
+
+  natives.need = (args, count, name) => {
+    if (args.length < count) throw new TypeErrorOf(`${name} needs ${count} argument${count === 1 ? '' : 's'}`);
   };
 
   /* Describes a received value without running its code. */

@@ -4,6 +4,7 @@
   'use strict';
   const { apply, defineProperty, ownKeys, getOwnPropertyDescriptor } = Reflect;
   const { iterator } = Symbol;
+  const { need } = natives;
 
   function text(value) {
     return `${value}`.toWellFormed();
@@ -36,11 +37,6 @@
   function encodeForm(value) {
     return encodeURIComponent(value).replace(/%20|[!'()~]/g,
       (found) => (found === '%20' ? '+' : `%${found.charCodeAt(0).toString(16).toUpperCase()}`));
-  }
-
-  function need(args, count, name) {
-    if (args.length < count)
-      throw new TypeError(`${name} needs ${count} argument${count > 1 ? 's' : ''}`);
   }
 
   function parsePairs(query) {

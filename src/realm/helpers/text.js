@@ -5,7 +5,7 @@
   'use strict';
   const { isView } = ArrayBuffer;
   const Bytes = Uint8Array;
-  const { tag, typedArray, withCode, bytes: bytesOfText, text: textOf } = natives;
+  const { need, tag, typedArray, withCode, bytes: bytesOfText, text: textOf } = natives;
 
   /* As in lazy_globals.js, except UTF16BE. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, UTF16BE = 3, BASE64 = 4;
@@ -158,10 +158,6 @@
   tag(TextEncoder.prototype, 'TextEncoder');
   tag(TextDecoder.prototype, 'TextDecoder');
 
-  function need(args, name) {
-    if (args.length === 0) throw new TypeError(`${name} needs 1 argument`);
-  }
-
   function refuse(message) {
     throw new (load('exception').DOMException)(message, 'InvalidCharacterError');
   }
@@ -169,12 +165,12 @@
   /* Like functions of the language: without a prototype, not constructors. */
   const functions = {
     atob(data) {
-      need(arguments, 'atob');
+      need(arguments, 1, 'atob');
       const bytes = natives.fromBase64(`${data}`, BASE64);
       return bytes === undefined ? refuse('The string to be decoded is not correctly encoded.') : textOf(bytes, LATIN1);
     },
     btoa(data) {
-      need(arguments, 'btoa');
+      need(arguments, 1, 'btoa');
       const text = `${data}`;
       return /[^\0-\xff]/.test(text)
         ? refuse('Invalid character: btoa takes text of characters up to U+00FF; encode others with TextEncoder')

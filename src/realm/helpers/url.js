@@ -6,7 +6,7 @@
  */
 (function (natives, load) {
   'use strict';
-  const { parseURL } = natives;
+  const { need, parseURL } = natives;
   const { apply } = Reflect;
   const TypeErrorOf = TypeError, encode = encodeURIComponent;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
@@ -18,10 +18,6 @@
   const toWellFormed = uncurry(String.prototype.toWellFormed);
   const text = (value) => toWellFormed(`${value}`);
   const SPECIAL = { __proto__: null, 'http:': true, 'https:': true, 'ws:': true, 'wss:': true, 'ftp:': true, 'file:': true };
-
-  function need(args, name) {
-    if (args.length === 0) throw new TypeErrorOf(`${name} needs 1 argument`);
-  }
 
   /* search and hash begin with their mark, even if no text follows it. host is undefined, not
    * empty, if the URL has no host. */
@@ -169,7 +165,7 @@
     }
 
     constructor(url, base = undefined) {
-      need(arguments, 'URL');
+      need(arguments, 1, 'URL');
       this.#parts = parse(url, base);
       if (this.#parts !== undefined) return;
       const error = natives.withCode(new TypeErrorOf('Invalid URL'), 'ERR_INVALID_URL');
@@ -179,12 +175,12 @@
     }
 
     static canParse(url, base = undefined) {
-      need(arguments, 'URL.canParse');
+      need(arguments, 1, 'URL.canParse');
       return parse(url, base) !== undefined;
     }
 
     static parse(url, base = undefined) {
-      need(arguments, 'URL.parse');
+      need(arguments, 1, 'URL.parse');
       try {
         return new URL(url, base);
       } catch {

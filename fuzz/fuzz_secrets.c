@@ -229,10 +229,10 @@ static void check_strip(gbx_span data, gbx_secret_text kind)
 
     gbx_buf_init(&out, DATA_MAX * 16);
     gbx_buf_init(&rest, DATA_MAX * 16);
-    assert(gbx_secrets_strip(policy, kind, data, &out, &changed));
+    assert(gbx_secrets_strip(policy, kind, data, NULL, &out, &changed));
     assert(changed || out.len == 0);
-    assert(
-        gbx_secrets_strip(policy, kind, (gbx_span){out.data, out.len}, &rest, &again));
+    assert(gbx_secrets_strip(policy, kind, (gbx_span){out.data, out.len}, NULL, &rest,
+                             &again));
     assert(!again);
     if (changed && was_json && kind == GBX_SECRET_DATA)
         assert(

@@ -86,7 +86,7 @@ static void put_stripped(const gbx_policy *policy, char *to, size_t size,
     gbx_buf out;
 
     gbx_buf_init(&out, from.len * 8 + GBX_KIB(4));
-    if (!gbx_secrets_strip(policy, GBX_SECRET_LINE, from, &out, &changed))
+    if (!gbx_secrets_strip(policy, GBX_SECRET_LINE, from, NULL, &out, &changed))
         put_text(to, size, (const uint8_t *)"", 0);
     else if (changed)
         put_text(to, size, out.data, out.len);

@@ -171,7 +171,7 @@ static bool redact_answer(const gbx_policy *policy, gbx_msg_answer *msg,
 
         gbx_buf_init(&bufs[i], span->len * 8 + GBX_KIB(4));
         if (!gbx_secrets_strip(policy, i < 2 ? GBX_SECRET_DATA : GBX_SECRET_LINE, *span,
-                               &bufs[i], &changed))
+                               NULL, &bufs[i], &changed))
             return false;
         if (changed)
             *span = (gbx_span){bufs[i].data, bufs[i].len};

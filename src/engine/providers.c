@@ -70,14 +70,15 @@ static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request r
                               gbx_span args)
 {
     const gbx_policy *policy = gbx_run_policy(run);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {.ceiling = GBX_SECRETS_FILLED_MAX};
+    const gbx_secret_target target = {.function = f->name};
     gbx_error error = {0};
 
     if (policy == NULL || fills_itself(policy, f) || !gbx_secrets_are_in(args)) {
         call_function(run, f, request, args);
         return;
     }
-    if (gbx_secrets_fill_json(policy, f->name, args, &filled, &error) == GBX_OK)
+    if (gbx_secrets_fill(policy, &target, args, &filled, &error) == GBX_OK)
         call_function(run, f, request, (gbx_span){filled.data, filled.len});
     else
         gbx_hostcall_refuse(run->engine, request, "Error", error.message, "ERR_SECRET");

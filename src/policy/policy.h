@@ -409,9 +409,14 @@ typedef struct gbx_secret_target {
 /* True if text refers to a secret, known or not. */
 bool gbx_secrets_are_in(gbx_span text);
 
+/* A ceiling for JSON arguments with their secrets: a value is at most six times as long
+ * in JSON, and there may be many. */
+#define GBX_SECRETS_FILLED_MAX GBX_MIB(64)
+
 /*
  * Append text to out with every {{secret:NAME}} replaced by the value of that secret.
- * text comes from the code, and is hostile; out must be empty, and becomes secret.
+ * text comes from the code, and is hostile; out must be empty, and becomes secret. For
+ * a function text is JSON, and the values are escaped as JSON.
  *
  * GBX_E_POLICY: a secret is unknown or not for that target, or a reference is not
  * properly ended; the message names both and contains no value. GBX_E_NOMEM: memory or
@@ -419,13 +424,6 @@ bool gbx_secrets_are_in(gbx_span text);
  */
 gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
                             gbx_span text, gbx_buf *out, gbx_error *reterr);
-
-/*
- * The same for JSON arguments of that function, with values escaped as JSON. out is
- * initialised here; clean it up in either case.
- */
-gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
-                                 gbx_span args, gbx_buf *out, gbx_error *reterr);
 
 /* The kind of the bytes that come back. */
 typedef enum gbx_secret_text {
@@ -442,18 +440,14 @@ typedef enum gbx_secret_text {
  * *ret_changed is false if there was none: out is then left empty, and the caller uses
  * data. False if memory or the ceiling of out is exhausted: data must not be passed on.
  *
- * Time: 1 to 15 ms a MiB, up to 70 if all of it is escapes of several kinds.
+ * Time: 1 to 15 ms a MiB, up to 70 if all of it is escapes of several kinds. It gives up
+ * and returns false soon after *stop is true; stop may be NULL.
  */
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
-                       gbx_buf *out, bool *ret_changed);
+                       const atomic_bool *stop, gbx_buf *out, bool *ret_changed);
 
 /* Append data without the values of secrets, whether or not there were any. */
 bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
                               gbx_span data, gbx_buf *to);
-
-/* As gbx_secrets_strip(); gives up and returns false soon after *stop is true. */
-bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
-                             gbx_span data, const atomic_bool *stop, gbx_buf *out,
-                             bool *ret_changed);
 
 #endif

@@ -127,8 +127,8 @@ static void put_value(const gbx_secret *secret, bool is_json, gbx_buf *out)
         out->failed = true;
 }
 
-static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target,
-                       gbx_span text, bool is_json, gbx_buf *out, gbx_error *reterr)
+gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
+                            gbx_span text, gbx_buf *out, gbx_error *reterr)
 {
     out->is_secret = true;
     while (text.len > 0) {
@@ -148,31 +148,13 @@ static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target
             return status;
         }
         assert(secret != NULL); /* else the reference was refused */
-        put_value(secret, is_json, out);
+        put_value(secret, target->host == NULL, out);
         text = (gbx_span){text.data + reference, text.len - reference};
     }
     if (!out->failed)
         return GBX_OK;
     gbx_buf_cleanup(out);
     return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
-}
-
-gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
-                            gbx_span text, gbx_buf *out, gbx_error *reterr)
-{
-    return fill(policy, target, text, false, out, reterr);
-}
-
-/* A value is at most six times as long in JSON; there may be many. */
-#define FILLED_MAX GBX_MIB(64)
-
-gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
-                                 gbx_span args, gbx_buf *out, gbx_error *reterr)
-{
-    const gbx_secret_target target = {.function = function};
-
-    gbx_buf_init_secret(out, FILLED_MAX);
-    return fill(policy, &target, args, true, out, reterr);
 }
 
 /* ---- stripping ---------------------------------------------------------------- */
@@ -280,23 +262,7 @@ static void strip_json(const gbx_policy *policy, const gbx_hits *hits, gbx_span 
 }
 
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
-                       gbx_buf *out, bool *ret_changed)
-{
-    return gbx_secrets_strip_until(policy, kind, data, NULL, out, ret_changed);
-}
-
-bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
-                              gbx_span data, gbx_buf *to)
-{
-    bool changed;
-
-    return gbx_secrets_strip(policy, kind, data, to, &changed) &&
-           (changed || gbx_buf_append(to, data.data, data.len));
-}
-
-bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
-                             gbx_span data, const atomic_bool *stop, gbx_buf *out,
-                             bool *ret_changed)
+                       const atomic_bool *stop, gbx_buf *out, bool *ret_changed)
 {
     gbx_hits hits;
     bool done;
@@ -318,4 +284,13 @@ bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
     }
     free(hits.items);
     return done;
+}
+
+bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
+                              gbx_span data, gbx_buf *to)
+{
+    bool changed;
+
+    return gbx_secrets_strip(policy, kind, data, NULL, to, &changed) &&
+           (changed || gbx_buf_append(to, data.data, data.len));
 }

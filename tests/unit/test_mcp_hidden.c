@@ -44,8 +44,8 @@ static bool strips(const gbx_mcp_config *config, const char *text, const char *w
 
     gbx_buf_init(&out, 4096);
     assert_true(gbx_secrets_strip(config->rules->secrets, GBX_SECRET_LINE,
-                                  (gbx_span){(const uint8_t *)text, strlen(text)}, &out,
-                                  &changed));
+                                  (gbx_span){(const uint8_t *)text, strlen(text)}, NULL,
+                                  &out, &changed));
     if (!changed)
         return wanted == NULL;
     return wanted != NULL && out.len == strlen(wanted) &&

@@ -163,7 +163,8 @@ TEST(fill__of_the_stripped_gives_it_back)
     gbx_buf_init(&back, 100);
 
     assert_true(gbx_secrets_strip(policy, GBX_SECRET_LINE,
-                                  span_of("a tok-4f9a0c77e1b2 b"), &out, &changed));
+                                  span_of("a tok-4f9a0c77e1b2 b"), NULL, &out,
+                                  &changed));
     assert_true(gbx_secrets_are_in((gbx_span){out.data, out.len}));
     assert_int_equal(gbx_secrets_fill(policy, &to, (gbx_span){out.data, out.len}, &back,
                                       NULL),

@@ -47,8 +47,8 @@ static void look_through(gbx_gate_sift *s)
         gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
         size_t before = s->out.len;
 
-        text->done = gbx_secrets_strip_until(s->secrets, s->kind, span, &s->stop,
-                                             &s->out, &text->changed);
+        text->done = gbx_secrets_strip(s->secrets, s->kind, span, &s->stop, &s->out,
+                                       &text->changed);
         if (text->changed)
             text->text.len = s->out.len - before;
     }

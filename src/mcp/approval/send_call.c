@@ -294,9 +294,10 @@ void gbx_gate_pass(gbx_tool_call *call)
     if (request.can_ask != 0)
         request.ask = relay;
     if (gbx_secrets_are_in(args)) {
-        if (gbx_secrets_fill_json(call->gate->config->rules->secrets,
-                                  call->server->name, args, &call->filled,
-                                  &err) != GBX_OK) {
+        call->filled.ceiling = GBX_SECRETS_FILLED_MAX;
+        if (gbx_secrets_fill(call->gate->config->rules->secrets,
+                             &(gbx_secret_target){.function = call->server->name}, args,
+                             &call->filled, &err) != GBX_OK) {
             gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
             return;
         }

@@ -105,8 +105,9 @@ void gbx_oauth_clean(const gbx_oauth *oauth, const char **text, size_t *len,
         return;
     *buf = (gbx_buf){.ceiling = 4 * *len + GBX_KIB(64)};
     (void)gbx_need(
-        gbx_secrets_strip(oauth->hidden, GBX_SECRET_DATA, span, buf, &changed) ? buf
-                                                                               : NULL);
+        gbx_secrets_strip(oauth->hidden, GBX_SECRET_DATA, span, NULL, buf, &changed)
+            ? buf
+            : NULL);
     if (!changed)
         return;
     *text = (const char *)buf->data;

@@ -100,7 +100,7 @@ static bool redact_tool(const gbx_policy *secrets, const char *name, gbx_view *v
     bool changed;
 
     gbx_buf_init(clean, ceiling_of(view->len));
-    if (!gbx_secrets_strip(secrets, GBX_SECRET_DATA, span, clean, &changed))
+    if (!gbx_secrets_strip(secrets, GBX_SECRET_DATA, span, NULL, clean, &changed))
         return false;
     return !changed || (gbx_view_open((const char *)clean->data, clean->len, view) &&
                         gbx_view_is_text(gbx_view_member(*view, "name"), name));

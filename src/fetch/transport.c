@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transport - the requests that the embedder's transport answers. The lock guards only
- * their list; it is never held while bytes are copied or the embedder is called.
+ * transport - the requests that the embedder's transport answers. The lock guards their
+ * list, and is held while an answer is copied; never while the embedder is called.
  */
 #include "fetch/internal.h"
 
@@ -84,12 +84,13 @@ static void on_wake(evutil_socket_t fd, short what, void *user)
 
 /* The embedder passes the bytes, but their source is untrusted: the same rules apply
  * as for a server. */
-static void copy_response(const gbx_transport_response *from, size_t max_bytes,
-                          gbx_response *ret, gbx_fault *fault)
+static void copy_response(const gbx_transport_response *from, waiting *w)
 {
     const char *text = from->status_text != NULL ? from->status_text : "";
+    gbx_response *ret = &w->response;
+    gbx_fault *fault = &w->fault;
 
-    gbx_response_init(ret, max_bytes);
+    gbx_response_init(ret, w->max_bytes);
     if (from->error != NULL) {
         gbx_quoted quoted = gbx_fault_quote(from->error, strlen(from->error));
 
@@ -107,44 +108,6 @@ static void copy_response(const gbx_transport_response *from, size_t max_bytes,
     }
     if (fault->code == GBX_FAULT_NONE && from->body_len > 0)
         (void)gbx_response_append(ret, from->body, from->body_len, fault);
-}
-
-/* False: no request waits for this token, or it is already answered. */
-static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
-                       size_t *ret_max_bytes)
-{
-    waiting *w;
-    bool awaited;
-
-    (void)pthread_mutex_lock(&transport->lock);
-    w = find(transport, token);
-    awaited = w != NULL && !w->is_answered;
-    if (awaited)
-        *ret_max_bytes = w->max_bytes;
-    (void)pthread_mutex_unlock(&transport->lock);
-    return awaited;
-}
-
-/* Move the response into the waiting request; false if it no longer exists. */
-static bool deliver(gbx_transport *transport, gbx_transport_token token,
-                    gbx_response *response, const gbx_fault *fault)
-{
-    uint64_t one = 1;
-    waiting *w;
-    bool awaited;
-
-    (void)pthread_mutex_lock(&transport->lock);
-    w = find(transport, token);
-    awaited = w != NULL && !w->is_answered;
-    if (awaited) {
-        w->is_answered = true;
-        w->fault = *fault;
-        w->response = *response;
-        *response = (gbx_response){0};
-        (void)!write(transport->wake_fd, &one, sizeof one);
-    }
-    (void)pthread_mutex_unlock(&transport->lock);
-    return awaited;
 }
 
 gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
@@ -225,10 +188,9 @@ void gbx_transport_forget(gbx_transport *transport, gbx_transport_token token)
 gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token token,
                               const gbx_transport_response *response, gbx_error *reterr)
 {
-    gbx_response copy;
-    gbx_fault fault = {0};
-    size_t max_bytes = 0;
-    bool was_awaited;
+    uint64_t one = 1;
+    waiting *w;
+    bool is_awaited;
 
     if (response->struct_size != sizeof *response)
         return gbx_fail(reterr, GBX_E_USAGE, "response.struct_size is not known");
@@ -237,11 +199,15 @@ gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token toke
     if ((response->headers == NULL && response->header_count > 0) ||
         (response->body == NULL && response->body_len > 0))
         return gbx_fail(reterr, GBX_E_USAGE, "response has a count without its items");
-    if (!is_awaited(transport, token, &max_bytes))
-        return gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
-    copy_response(response, max_bytes, &copy, &fault);
-    was_awaited = deliver(transport, token, &copy, &fault);
-    gbx_response_cleanup(&copy);
-    return was_awaited ? GBX_OK
-                       : gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
+    (void)pthread_mutex_lock(&transport->lock);
+    w = find(transport, token);
+    is_awaited = w != NULL && !w->is_answered;
+    if (is_awaited) {
+        copy_response(response, w);
+        w->is_answered = true;
+        (void)!write(transport->wake_fd, &one, sizeof one);
+    }
+    (void)pthread_mutex_unlock(&transport->lock);
+    return is_awaited ? GBX_OK
+                      : gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
 }

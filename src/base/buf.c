@@ -32,6 +32,25 @@ static uint8_t *move_secret(const gbx_buf *buf, size_t capacity)
     return data;
 }
 
+gbx_span gbx_span_of(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, strlen(text)};
+}
+
+bool gbx_span_line(gbx_span *rest, gbx_span *ret)
+{
+    const uint8_t *newline;
+
+    if (rest->len == 0)
+        return false;
+    newline = memchr(rest->data, '\n', rest->len);
+    *ret = (gbx_span){rest->data,
+                      newline != NULL ? (size_t)(newline - rest->data) : rest->len};
+    rest->data += ret->len + (newline != NULL);
+    rest->len -= ret->len + (newline != NULL);
+    return true;
+}
+
 void gbx_buf_init(gbx_buf *buf, size_t ceiling)
 {
     *buf = (gbx_buf){.ceiling = ceiling};

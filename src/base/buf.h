@@ -23,6 +23,11 @@ typedef struct gbx_span {
     size_t len;
 } gbx_span;
 
+gbx_span gbx_span_of(const char *text);
+
+/* Take the next line from *rest, without its newline; false after the last. */
+bool gbx_span_line(gbx_span *rest, gbx_span *ret);
+
 typedef struct gbx_buf {
     uint8_t *data; /* NULL while nothing was appended */
     size_t len;

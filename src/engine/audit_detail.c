@@ -81,7 +81,7 @@ static gbx_view first_argument(gbx_span args)
 static void put_stripped(const gbx_policy *policy, char *to, size_t size,
                          const char *text)
 {
-    gbx_span from = {(const uint8_t *)text, strlen(text)};
+    gbx_span from = gbx_span_of(text);
     bool changed = false;
     gbx_buf out;
 

@@ -23,11 +23,6 @@
 
 /* ---- what the host sends --------------------------------------------------- */
 
-static gbx_span name_of(const gbx_dataset *d)
-{
-    return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
-}
-
 /* Send one frame with a descriptor, and free the buffer. */
 static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 {
@@ -40,7 +35,7 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 
 bool gbx_template_send_expose(gbx_template *t, const char *name)
 {
-    gbx_msg_expose msg = {.name = {(const uint8_t *)name, strlen(name)}};
+    gbx_msg_expose msg = {.name = gbx_span_of(name)};
     gbx_buf buf = {.ceiling = 512};
     bool sent = gbx_msg_put(&buf, 0, &msg) &&
                 send(t->process.control, buf.data, buf.len,
@@ -52,7 +47,9 @@ bool gbx_template_send_expose(gbx_template *t, const char *name)
 
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 {
-    gbx_msg_load msg = {.size = d->size, .format = d->format, .name = name_of(d)};
+    gbx_msg_load msg = {.size = d->size,
+                        .format = d->format,
+                        .name = gbx_span_of(d->name)};
     gbx_buf buf = {.ceiling = 512};
 
     (void)gbx_msg_put(&buf, 0, &msg);

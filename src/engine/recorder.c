@@ -130,11 +130,6 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
 
 /* ---- the call's inputs ----------------------------------------------------------- */
 
-static gbx_span span_of(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
 {
     for (size_t i = 0; i < GBX_ENTROPY_SIZE; i++)
@@ -167,7 +162,7 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
     const gbx_call *call = &run->call;
 
     to->version = GBX_RECORD_VERSION;
-    to->library = span_of(GBX_VERSION);
+    to->library = gbx_span_of(GBX_VERSION);
     to->recorded_at = (double)gbx_clock_wall_ms();
     to->form = (int)call->form;
     to->no_guard = (call->flags & GBX_CALL_NO_GUARD) != 0;
@@ -176,7 +171,7 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
     memcpy(to->entropy, run->entropy, sizeof to->entropy);
     to->code = (gbx_span){(const uint8_t *)call->code, call->code_len};
     if (call->dataset != NULL)
-        to->dataset = span_of(call->dataset);
+        to->dataset = gbx_span_of(call->dataset);
     to->bindings = (gbx_span){(const uint8_t *)call->bindings, call->bindings_len};
     to->limits = run->limits;
     if (call->input == NULL)
@@ -229,7 +224,7 @@ static gbx_status put_head(gbx_run *run, gbx_buf *to, gbx_error *reterr)
     bool done;
 
     gbx_engine_name(run->engine, engine);
-    head.engine = span_of(engine);
+    head.engine = gbx_span_of(engine);
     take_call(run, &head);
     status = gbx_sources_take(run->engine, &head, &run->call.record->load_seq, reterr);
     if (status != GBX_OK)
@@ -271,8 +266,8 @@ void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
 {
     *ret = (gbx_record_end){
         .code = (int)r->code,
-        .error = gbx_record_kept(span_of(gbx_result_error(r))),
-        .stack = gbx_record_kept(span_of(gbx_result_stack(r))),
+        .error = gbx_record_kept(gbx_span_of(gbx_result_error(r))),
+        .stack = gbx_record_kept(gbx_span_of(gbx_result_stack(r))),
         .line = r->location.line,
         .column = r->location.column,
         .logs = r->log_count,

@@ -19,7 +19,7 @@ static gbx_status expose_all(gbx_engine *engine, gbx_span names, gbx_error *rete
     gbx_status status = GBX_OK;
     gbx_span one;
 
-    while (status == GBX_OK && gbx_record_next_name(&names, &one)) {
+    while (status == GBX_OK && gbx_span_line(&names, &one)) {
         char name[GBX_NAME_MAX];
 
         if (one.len >= sizeof name)

@@ -18,7 +18,7 @@ static bool has_name(gbx_span lines, gbx_span name)
 {
     gbx_span one;
 
-    while (gbx_record_next_name(&lines, &one))
+    while (gbx_span_line(&lines, &one))
         if (one.len == name.len && memcmp(one.data, name.data, name.len) == 0)
             return true;
     return false;
@@ -53,7 +53,7 @@ static gbx_status check_functions(const gbx_run *run, const gbx_record_head *h,
 
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the replay");
-    while (gbx_record_next_name(&wanted, &one))
+    while (gbx_span_line(&wanted, &one))
         if (!has_name((gbx_span){names.data, names.len}, one))
             return gbx_fail(reterr, GBX_E_USAGE,
                             "the recording is of an engine with the function '%s'",
@@ -178,7 +178,7 @@ void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *h, gbx_b
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
         to->failed = true;
     left = (gbx_span){names.data, names.len};
-    while (gbx_record_next_name(&left, &one)) {
+    while (gbx_span_line(&left, &one)) {
         if (has_name(h->functions, one))
             continue;
         if (to->len > 0)
@@ -193,7 +193,7 @@ bool gbx_replay_has_root(const gbx_record_head *h, const char *name)
     size_t len = strlen(name);
     gbx_span one;
 
-    while (gbx_record_next_name(&left, &one))
+    while (gbx_span_line(&left, &one))
         if (one.len >= len && memcmp(one.data, name, len) == 0 &&
             (one.len == len || one.data[len] == '.'))
             return true;

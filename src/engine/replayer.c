@@ -426,8 +426,7 @@ static void name_engines(gbx_run *run)
 
     gbx_engine_name(run->engine, engine);
     gbx_result_set_replay(run->result, GBX_REPLAY_RECORDED_ENGINE, recorded);
-    gbx_result_set_replay(run->result, GBX_REPLAY_ENGINE,
-                          (gbx_span){(const uint8_t *)engine, strlen(engine)});
+    gbx_result_set_replay(run->result, GBX_REPLAY_ENGINE, gbx_span_of(engine));
 }
 
 /* The run has its result: add how it compares with the recorded one. */

@@ -13,7 +13,6 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct gbx_fetch {
     gbx_fetcher *fetcher;
@@ -104,11 +103,6 @@ static void end(gbx_fetch *fetch, const gbx_msg_answer *answer)
     free_flight(fetch);
 }
 
-static gbx_span span_of(const char *text)
-{
-    return (gbx_span){.data = (const uint8_t *)text, .len = strlen(text)};
-}
-
 /* Frees fetch. */
 static void finish(gbx_fetch *fetch)
 {
@@ -127,9 +121,9 @@ static void finish(gbx_fetch *fetch)
                                   .len = fetch->response.body.len};
     } else {
         answer.is_error = 1;
-        answer.name = span_of(gbx_fault_error_name(fetch->fault.code));
-        answer.message = span_of(fetch->fault.message);
-        answer.code = span_of(gbx_fault_code_text(fetch->fault.code));
+        answer.name = gbx_span_of(gbx_fault_error_name(fetch->fault.code));
+        answer.message = gbx_span_of(fetch->fault.message);
+        answer.code = gbx_span_of(gbx_fault_code_text(fetch->fault.code));
     }
     end(fetch, &answer);
 }

@@ -342,7 +342,7 @@ static bool fill_one(const gbx_policy *policy, const gbx_url *url, gbx_field *fr
     gbx_secret_target target = {.host = url->host,
                                 .port = url->port,
                                 .scheme = url->scheme};
-    gbx_span text = {.data = (const uint8_t *)from->value, .len = strlen(from->value)};
+    gbx_span text = gbx_span_of(from->value);
     gbx_error error = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {.ceiling = FILLED_MAX};
     gbx_status status;

@@ -26,7 +26,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -282,11 +281,6 @@ static finding read_any(const rules *r, const char *path, gbx_buf *bytes)
     return said;
 }
 
-static gbx_span span(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 /* ret borrows name and code, which are constant, and message, which is stored in
  * bytes. */
 static void refuse(gbx_buf *bytes, const char *name, const char *code,
@@ -305,9 +299,9 @@ static void refuse(gbx_buf *bytes, const char *name, const char *code,
     }
     (void)gbx_buf_puts(bytes, text);
     ret->is_error = 1;
-    ret->name = span(name);
-    ret->code = span(code);
-    ret->message = bytes->failed ? span("fs.readFile: the host is out of memory")
+    ret->name = gbx_span_of(name);
+    ret->code = gbx_span_of(code);
+    ret->message = bytes->failed ? gbx_span_of("fs.readFile: the host is out of memory")
                                  : (gbx_span){bytes->data, bytes->len};
 }
 

@@ -272,15 +272,10 @@ static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reter
     gbx_error err = {0};
     gbx_json_reader r = {.policy = policy, .err = reterr != NULL ? reterr : &err};
     gbx_status status = GBX_OK;
+    gbx_span one;
 
-    while (status == GBX_OK && lines.len > 0) {
-        const uint8_t *newline = memchr(lines.data, '\n', lines.len);
-        size_t n = newline != NULL ? (size_t)(newline - lines.data) : lines.len;
-
-        status = gbx_grant_site(&r, (const char *)lines.data, n, NULL);
-        n += newline != NULL;
-        lines = (gbx_span){lines.data + n, lines.len - n};
-    }
+    while (status == GBX_OK && gbx_span_line(&lines, &one))
+        status = gbx_grant_site(&r, (const char *)one.data, one.len, NULL);
     return status;
 }
 

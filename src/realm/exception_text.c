@@ -493,7 +493,7 @@ void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret)
 
     gbx_describe_text(realm, GBX_FAILURE_SYNTAX, ret, "%s",
                       gbx_hint_row_of(prepared->fault)->message);
-    ret->name = (gbx_span){(const uint8_t *)"SyntaxError", strlen("SyntaxError")};
+    ret->name = gbx_span_of("SyntaxError");
     ret->hint = prepared->fault;
     gbx_lines_place((const char *)code.data, code.len, at, &ret->line, &ret->column);
     into_text(realm, &ret->line, &ret->column);

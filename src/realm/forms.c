@@ -293,7 +293,7 @@ static bool is_name(source *s, JSStringRef name, const char *text)
     JSValueRef value = JSValueMakeString(ctx, name);
     JSValueRef yes =
         JSObjectCallAsFunction(ctx, s->realm->is_identifier, NULL, 1, &value, NULL);
-    gbx_span as_parameter = {(const uint8_t *)text, strlen(text)};
+    gbx_span as_parameter = gbx_span_of(text);
     JSStringRef function;
     bool ok;
 

@@ -73,20 +73,15 @@ static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef 
 static const char *expose_all(gbx_realm *realm, gbx_span names)
 {
     static char reason[GBX_NAME_MAX + 64];
+    gbx_span one;
 
-    while (names.len > 0) {
-        const uint8_t *stop = memchr(names.data, '\n', names.len);
-        size_t len = stop != NULL ? (size_t)(stop - names.data) : names.len;
-
-        if (!gbx_realm_expose(realm, (gbx_span){names.data, len})) {
+    while (gbx_span_line(&names, &one))
+        if (!gbx_realm_expose(realm, one)) {
             snprintf(reason, sizeof reason, "the name of the function '%.*s' is taken",
-                     (int)(len < GBX_NAME_MAX ? len : GBX_NAME_MAX),
-                     (const char *)names.data);
+                     (int)(one.len < GBX_NAME_MAX ? one.len : GBX_NAME_MAX),
+                     (const char *)one.data);
             return reason;
         }
-        len += stop != NULL;
-        names = (gbx_span){names.data + len, names.len - len};
-    }
     return NULL;
 }
 

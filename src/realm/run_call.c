@@ -561,7 +561,7 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind dou
         realm->host_answers > 0 ? GBX_HINT_MISSING_MEMBER : GBX_HINT_MISSING_FIELD;
     ret->start = missing->start;
     ret->end = missing->end;
-    ret->field = (gbx_span){(const uint8_t *)realm->name, strlen(realm->name)};
+    ret->field = gbx_span_of(realm->name);
 }
 
 /* ---- what the code was given ----------------------------------------------------- */

@@ -58,11 +58,6 @@ static void on_cancel(void *user, uint32_t id)
     (void)id;
 }
 
-static gbx_span span(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 /* One answer fits every request: a file request uses only its bytes. */
 static void on_wait(void *user, uint32_t ms)
 {
@@ -71,8 +66,8 @@ static void on_wait(void *user, uint32_t ms)
     (void)ms;
     while (p->count > 0) { /* an answer may lead to the next request at once */
         gbx_msg_answer answer = {.id = p->asked[--p->count],
-                                 .json = span(p->json),
-                                 .bytes = span("{\"a\":[1,2]}")};
+                                 .json = gbx_span_of(p->json),
+                                 .bytes = gbx_span_of("{\"a\":[1,2]}")};
 
         gbx_realm_answer(p->realm, &answer);
     }
@@ -128,8 +123,8 @@ static gbx_realm_outcome play(gbx_realm *realm, gbx_form form, const char *code,
         .log_bytes = GBX_KIB(64),
         .first_line = 1,
         .first_column = 1,
-        .code = span(code),
-        .input = span(input != NULL ? input : ""),
+        .code = gbx_span_of(code),
+        .input = gbx_span_of(input != NULL ? input : ""),
     };
 
     gbx_realm_run(realm, &call, &host, &outcome);

@@ -182,7 +182,7 @@ struct gbx_recording {
     gbx_buf text;
 };
 
-/* ---- names and memory of a head -------------------------------------------------------- */
+/* ---- memory of a head -------------------------------------------------------------- */
 
 /* Memory for the spans of a head that was read; freed with it. */
 
@@ -190,9 +190,6 @@ struct gbx_record_chunk {
     struct gbx_record_chunk *next;
     uint8_t data[];
 };
-
-/* Take the next name from lines, which has one name a line; false after the last. */
-bool gbx_record_next_name(gbx_span *lines, gbx_span *ret);
 
 /* NULL if memory is out. */
 uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size);

@@ -365,26 +365,12 @@ static void put_text(gbx_buf *to, gbx_span text)
         put_base64(to, "{\"base64\":\"", text, "\"}");
 }
 
-bool gbx_record_next_name(gbx_span *lines, gbx_span *ret)
-{
-    const uint8_t *newline;
-
-    if (lines->len == 0)
-        return false;
-    newline = memchr(lines->data, '\n', lines->len);
-    *ret = (gbx_span){lines->data,
-                      newline != NULL ? (size_t)(newline - lines->data) : lines->len};
-    lines->data += ret->len + (newline != NULL);
-    lines->len -= ret->len + (newline != NULL);
-    return true;
-}
-
 static void put_names(gbx_buf *to, gbx_span lines)
 {
     const char *separator = "[";
     gbx_span one;
 
-    while (gbx_record_next_name(&lines, &one)) {
+    while (gbx_span_line(&lines, &one)) {
         (void)gbx_buf_puts(to, separator);
         (void)gbx_json_append_safe(to, one.data, one.len);
         separator = ",";

@@ -169,7 +169,7 @@ static void gbx_preloads_begin(void *user, size_t index)
     (void)snprintf(text, sizeof text,
                    "%.*s: it has not ended within %d seconds of processor time",
                    (int)name.len, (const char *)name.data, CPU_SECONDS);
-    hello.failure = (gbx_span){(const uint8_t *)text, strlen(text)};
+    hello.failure = gbx_span_of(text);
     (void)sigemptyset(&prof);
     (void)sigaddset(&prof, SIGPROF);
     (void)sigprocmask(SIG_BLOCK, &prof, NULL);
@@ -258,11 +258,6 @@ static bool send_all(template *t, gbx_buf *buf)
     return sent;
 }
 
-static gbx_span text_span(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 /* Count this process's threads and check for a writable and executable mapping. Call
  * before the seal, which removes /proc. */
 static void look_at_self(gbx_msg_hello *hello)
@@ -287,12 +282,12 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
 
     hello->version = GBX_WIRE_VERSION;
     hello->landlock_abi = t->seal.landlock_abi;
-    hello->engine = text_span(gbx_realm_engine());
-    hello->user = text_span(t->seal.user);
-    hello->layout = text_span(t->seal.layout);
-    hello->speculation = text_span(t->seal.speculation);
-    hello->time_zones = text_span(t->time_zones);
-    hello->failure = text_span(failure);
+    hello->engine = gbx_span_of(gbx_realm_engine());
+    hello->user = gbx_span_of(t->seal.user);
+    hello->layout = gbx_span_of(t->seal.layout);
+    hello->speculation = gbx_span_of(t->seal.speculation);
+    hello->time_zones = gbx_span_of(t->time_zones);
+    hello->failure = gbx_span_of(failure);
     hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
     hello->layer_count = GBX_LAYER_COUNT;
     for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
@@ -300,7 +295,7 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
 
         hello->layers[i] = (gbx_layer_report){.layer = (uint8_t)i,
                                               .stands = state->stands,
-                                              .reason = text_span(state->reason)};
+                                              .reason = gbx_span_of(state->reason)};
     }
     (void)gbx_msg_put(&buf, 0, hello);
     return send_all(t, &buf);
@@ -414,7 +409,7 @@ static bool load(template *t, gbx_span body, int fd)
     }
     loaded.line = fault.line;
     loaded.column = fault.column;
-    loaded.message = text_span(fault.message);
+    loaded.message = gbx_span_of(fault.message);
     (void)gbx_msg_put(&buf, 0, &loaded);
     return send_all(t, &buf);
 }
@@ -429,7 +424,7 @@ static bool expose(template *t, gbx_span body)
         return false;
     loaded.ok = gbx_realm_expose(t->realm, msg.name);
     if (!loaded.ok)
-        loaded.message = text_span("the name is taken");
+        loaded.message = gbx_span_of("the name is taken");
     (void)gbx_msg_put(&buf, 0, &loaded);
     return send_all(t, &buf);
 }

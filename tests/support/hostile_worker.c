@@ -41,11 +41,6 @@ typedef struct child {
 static child children[CHILDREN_MAX];
 static size_t child_count;
 
-static gbx_span span_of(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 static void put_all(const void *data, size_t len)
 {
     const uint8_t *at = data;
@@ -126,7 +121,7 @@ static void say_hello(void)
         .version = (uint32_t)hostile_plan_number("hello-version", GBX_WIRE_VERSION),
         .threads = 1,
         .oom_known = 1,
-        .engine = span_of("hostile"),
+        .engine = gbx_span_of("hostile"),
         .layer_count = GBX_LAYER_COUNT,
     };
     gbx_buf buf;
@@ -135,13 +130,13 @@ static void say_hello(void)
         hello.layers[i] = (gbx_layer_report){.layer = i, .stands = 1};
         if (i == hostile_plan_number("missing-layer", GBX_LAYER_COUNT)) {
             hello.layers[i].stands = 0;
-            hello.layers[i].reason = span_of("the kernel \x1b[31mlacks\nit");
+            hello.layers[i].reason = gbx_span_of("the kernel \x1b[31mlacks\nit");
         }
     }
     if (hostile_plan_has("hello-fails"))
-        hello.failure = span_of("no \x1b]52;c;\x07 engine\n\xff");
+        hello.failure = gbx_span_of("no \x1b]52;c;\x07 engine\n\xff");
     if (hostile_plan_has("hello-engine"))
-        hello.engine = span_of("\x1b[2J\xff\xfe");
+        hello.engine = gbx_span_of("\x1b[2J\xff\xfe");
     if (hostile_plan_has("hello-layers"))
         hello.layer_count = (uint32_t)hostile_plan_number("hello-layers", 0);
     gbx_buf_init(&buf, GBX_KIB(64));
@@ -365,7 +360,7 @@ static void load(gbx_span body)
     bool fails = is_too_large("load-fails", body);
     gbx_msg_loaded loaded = {.ok = !fails,
                              .message =
-                                 span_of(fails ? "it does \x1b[7mnot\n fit" : "")};
+                                 gbx_span_of(fails ? "it does \x1b[7mnot\n fit" : "")};
     gbx_buf buf;
 
     if (is_too_large("load-exits", body))

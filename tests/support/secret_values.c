@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 
-#include <string.h>
 
 static const struct secret {
     const char *name;
@@ -44,9 +43,4 @@ int secret_values_end(void **state)
     (void)state;
     gbx_policy_free(policy);
     return 0;
-}
-
-gbx_span span_of(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
 }

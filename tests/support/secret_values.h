@@ -14,6 +14,4 @@ extern gbx_policy *policy;
 int secret_values_begin(void **state);
 int secret_values_end(void **state);
 
-gbx_span span_of(const char *text);
-
 #endif

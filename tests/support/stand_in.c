@@ -7,11 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-static gbx_span text_span(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 /* Characters below U+0080 as they are, other bytes as such characters. */
 static void put_json_text(gbx_buf *to, gbx_span text)
 {
@@ -40,12 +35,12 @@ static void answer(const stand_in *s, stand_in_open *r)
         snprintf(fail, sizeof fail, "%s", call->fail);
     if (r->is_withdrawn || call->fail != NULL) {
         msg.is_error = 1;
-        msg.name = text_span(strsep(&rest, "|"));
-        msg.message = text_span(strsep(&rest, "|"));
-        msg.code = text_span(rest);
+        msg.name = gbx_span_of(strsep(&rest, "|"));
+        msg.message = gbx_span_of(strsep(&rest, "|"));
+        msg.code = gbx_span_of(rest);
     } else {
-        msg.json = text_span(call->answer != NULL ? call->answer : head);
-        msg.bytes = call->body != NULL ? text_span(call->body)
+        msg.json = gbx_span_of(call->answer != NULL ? call->answer : head);
+        msg.bytes = call->body != NULL ? gbx_span_of(call->body)
                                        : (gbx_span){r->echo.data, r->echo.len};
     }
     gbx_realm_answer(s->realm, &msg);

@@ -19,7 +19,7 @@ static bool strips(gbx_secret_text kind, const char *in, const char *out)
     bool as_expected;
 
     gbx_buf_init(&buf, GBX_KIB(64));
-    assert_true(gbx_secrets_strip(policy, kind, span_of(in), NULL, &buf, &changed));
+    assert_true(gbx_secrets_strip(policy, kind, gbx_span_of(in), NULL, &buf, &changed));
     if (out == NULL)
         as_expected = !changed && buf.len == 0;
     else
@@ -67,16 +67,16 @@ TEST(empty_and_unprepared__pass_nothing_unlooked)
     bool changed = true;
     gbx_buf_init(&buf, 100);
 
-    assert_true(
-        gbx_secrets_strip(bare, GBX_SECRET_DATA, span_of("tok"), NULL, &buf, &changed));
+    assert_true(gbx_secrets_strip(bare, GBX_SECRET_DATA, gbx_span_of("tok"), NULL, &buf,
+                                  &changed));
     assert_false(changed);
-    assert_true(
-        gbx_secrets_strip(NULL, GBX_SECRET_DATA, span_of("tok"), NULL, &buf, &changed));
-    assert_true(
-        gbx_secrets_strip(policy, GBX_SECRET_DATA, span_of(""), NULL, &buf, &changed));
+    assert_true(gbx_secrets_strip(NULL, GBX_SECRET_DATA, gbx_span_of("tok"), NULL, &buf,
+                                  &changed));
+    assert_true(gbx_secrets_strip(policy, GBX_SECRET_DATA, gbx_span_of(""), NULL, &buf,
+                                  &changed));
     policy->secret_forms = NULL;
-    assert_false(
-        gbx_secrets_strip(policy, GBX_SECRET_DATA, span_of("x"), NULL, &buf, &changed));
+    assert_false(gbx_secrets_strip(policy, GBX_SECRET_DATA, gbx_span_of("x"), NULL,
+                                   &buf, &changed));
     policy->secret_forms = forms;
 
     gbx_policy_free(bare);
@@ -89,8 +89,8 @@ TEST(strip__that_does_not_fit_says_so)
     gbx_buf_init(&buf, 20);
 
     assert_false(gbx_secrets_strip(policy, GBX_SECRET_DATA,
-                                   span_of("tok-4f9a0c77e1b2, tok-4f9a0c77e1b2"), NULL,
-                                   &buf, &changed));
+                                   gbx_span_of("tok-4f9a0c77e1b2, tok-4f9a0c77e1b2"),
+                                   NULL, &buf, &changed));
 }
 
 /* A value that repeats itself is found in every way it can lie. */
@@ -105,8 +105,9 @@ TEST(strip__of_what_overlaps_itself_takes_all_of_it)
                      GBX_OK);
     gbx_buf_init(&buf, 1000);
 
-    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE, span_of("x-ababababababab-x"),
-                                  NULL, &buf, &changed));
+    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE,
+                                  gbx_span_of("x-ababababababab-x"), NULL, &buf,
+                                  &changed));
 
     assert_true(changed);
     assert_int_equal(buf.len, strlen("x-{{secret:A}}-x"));
@@ -127,7 +128,7 @@ TEST(strip__of_a_value_with_blanks_at_its_ends_does_without_them)
     gbx_buf_init(&buf, 1000);
 
     assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE,
-                                  span_of("[of-blanks-1][short][  short  ]"), NULL,
+                                  gbx_span_of("[of-blanks-1][short][  short  ]"), NULL,
                                   &buf, &changed));
 
     assert_true(changed);
@@ -146,7 +147,7 @@ TEST(strip__of_a_value_that_begins_with_a_plus_finds_a_space)
                      GBX_OK);
     gbx_buf_init(&buf, 1000);
 
-    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE, span_of("call 1-555-0100"),
+    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE, gbx_span_of("call 1-555-0100"),
                                   NULL, &buf, &changed));
 
     assert_true(changed);

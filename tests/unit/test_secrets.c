@@ -108,7 +108,7 @@ static void check_fill(const char *to, const char *text, const char *filled,
     gbx_buf out;
 
     gbx_buf_init(&out, 1000);
-    status = gbx_secrets_fill(policy, &target, span_of(text), &out, &error);
+    status = gbx_secrets_fill(policy, &target, gbx_span_of(text), &out, &error);
     if (filled == NULL) {
         assert_int_equal(status, GBX_E_POLICY);
         assert_string_equal(error.message, message);
@@ -146,8 +146,9 @@ TEST(fill__that_does_not_fit_leaves_nothing)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
     gbx_buf_init(&out, 20);
 
-    assert_int_equal(gbx_secrets_fill(policy, &to, span_of("Bearer {{secret:TOKEN}}"),
-                                      &out, &error),
+    assert_int_equal(gbx_secrets_fill(policy, &to,
+                                      gbx_span_of("Bearer {{secret:TOKEN}}"), &out,
+                                      &error),
                      GBX_E_NOMEM);
 
     assert_int_equal(out.len, 0);
@@ -163,7 +164,7 @@ TEST(fill__of_the_stripped_gives_it_back)
     gbx_buf_init(&back, 100);
 
     assert_true(gbx_secrets_strip(policy, GBX_SECRET_LINE,
-                                  span_of("a tok-4f9a0c77e1b2 b"), NULL, &out,
+                                  gbx_span_of("a tok-4f9a0c77e1b2 b"), NULL, &out,
                                   &changed));
     assert_true(gbx_secrets_are_in((gbx_span){out.data, out.len}));
     assert_int_equal(gbx_secrets_fill(policy, &to, (gbx_span){out.data, out.len}, &back,

@@ -35,10 +35,10 @@ static bool is_idle(const char *text, size_t len)
 /* The tail may begin inside a secret, whose rest would not be recognized. */
 static gbx_span without_first_line(gbx_span text)
 {
-    const uint8_t *newline = memchr(text.data, '\n', text.len);
-    size_t gone = newline != NULL ? (size_t)(newline - text.data) + 1 : text.len;
+    gbx_span line;
 
-    return (gbx_span){text.data + gone, text.len - gone};
+    (void)gbx_span_line(&text, &line);
+    return text;
 }
 
 /* Several lines, since members of an error or a usage text may follow the reason. */
@@ -48,17 +48,12 @@ static void print_last(gbx_span text, gbx_buf *to)
 {
     gbx_span kept[LAST_LINES];
     size_t count = 0;
+    gbx_span line;
 
-    while (text.len > 0) {
-        const uint8_t *newline = memchr(text.data, '\n', text.len);
-        size_t len = newline != NULL ? (size_t)(newline - text.data) : text.len;
-
-        if (!is_idle((const char *)text.data, len))
+    while (gbx_span_line(&text, &line))
+        if (!is_idle((const char *)line.data, line.len))
             kept[count++ % LAST_LINES] =
-                (gbx_span){text.data, len < LINE_BYTES ? len : LINE_BYTES};
-        len += newline != NULL;
-        text = (gbx_span){text.data + len, text.len - len};
-    }
+                (gbx_span){line.data, line.len < LINE_BYTES ? line.len : LINE_BYTES};
     for (size_t i = count > LAST_LINES ? count - LAST_LINES : 0, first = i; i < count;
          i++) {
         (void)gbx_buf_puts(to, i > first ? " | " : "");

@@ -265,7 +265,7 @@ void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
                      size_t size)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    gbx_span span = {(const uint8_t *)text, strlen(text)};
+    gbx_span span = gbx_span_of(text);
     size_t len = 0;
 
     gbx_buf_init(&clean, ceiling_of(span.len));

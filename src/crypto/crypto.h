@@ -33,16 +33,21 @@ const char *gbx_hash_load_file(const char *file);
 
 /* ---- algorithms, from 0; sorted by name ------------------------------------ */
 
-size_t gbx_hash_count(void);
-const char *gbx_hash_name(size_t algorithm);
-/* Its other names, NULL after the last; all in lower case. */
-const char *gbx_hash_alias(size_t algorithm, size_t i);
-size_t gbx_hash_len(size_t algorithm);
-bool gbx_hash_len_is_free(size_t algorithm);
+#define GBX_HASH_COUNT 16u
+
+typedef struct gbx_hash_algorithm {
+    const char *name;
+    const char *fetched_as; /* OpenSSL has other names for some */
+    size_t len;             /* of its value; the default if it is free */
+    bool is_free;
+    const char *aliases[4]; /* NULL after the last; all in lower case */
+} gbx_hash_algorithm;
+
+extern const gbx_hash_algorithm gbx_hash_algorithms[GBX_HASH_COUNT];
 
 /* ---- one hash ---------------------------------------------------------------- */
 
-/* len is gbx_hash_len(), or up to GBX_HASH_LEN_MAX where it is free. */
+/* len is the algorithm's, or up to GBX_HASH_LEN_MAX where it is free. */
 gbx_hash *gbx_hash_new(size_t algorithm, size_t len);
 
 /* A MAC with that key. Not for algorithms with a free length. */

@@ -6,8 +6,6 @@
  */
 #include "crypto/crypto.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <dlfcn.h>
 #include <openssl/core_names.h>
@@ -70,8 +68,6 @@ typedef struct libcrypto {
 typedef struct digest {
     EVP_MD *md;
     EVP_MAC_CTX *mac; /* HMAC with it, without a key; NULL: not available */
-    size_t len;       /* of its value; the default if the length is free */
-    bool is_free;
 } digest;
 
 #define TEXT_OF(x)  TEXT_OF2(x)
@@ -79,38 +75,31 @@ typedef struct digest {
 /* The version of the headers that this was built with. */
 #define LIBRARY "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
 
-#define ALIASES_MAX 3
-
-/* Sorted by name. OpenSSL has other names for some. */
-static const struct algorithm {
-    const char *name;
-    const char *fetched_as;
-    size_t free_len; /* not 0: the length is free, and this is its default */
-    const char *aliases[ALIASES_MAX];
-} algorithms[] = {
-    {"blake2b512", "BLAKE2B-512", 0, {"blake2b-512"}},
-    {"blake2s256", "BLAKE2S-256", 0, {"blake2s-256"}},
-    {"md5", "MD5", 0, {NULL}},
-    {"sha1", "SHA1", 0, {"sha-1"}},
-    {"sha224", "SHA2-224", 0, {"sha-224", "sha2-224"}},
-    {"sha256", "SHA2-256", 0, {"sha-256", "sha2-256"}},
-    {"sha3-224", "SHA3-224", 0, {NULL}},
-    {"sha3-256", "SHA3-256", 0, {NULL}},
-    {"sha3-384", "SHA3-384", 0, {NULL}},
-    {"sha3-512", "SHA3-512", 0, {NULL}},
-    {"sha384", "SHA2-384", 0, {"sha-384", "sha2-384"}},
-    {"sha512", "SHA2-512", 0, {"sha-512", "sha2-512"}},
-    {"sha512-224", "SHA2-512/224", 0, {"sha-512/224", "sha2-512/224"}},
-    {"sha512-256", "SHA2-512/256", 0, {"sha-512/256", "sha2-512/256"}},
-    {"shake128", "SHAKE-128", 16, {"shake-128"}},
-    {"shake256", "SHAKE-256", 32, {"shake-256"}},
+/* Sorted by name. */
+const gbx_hash_algorithm gbx_hash_algorithms[] = {
+    {"blake2b512", "BLAKE2B-512", 64, false, {"blake2b-512"}},
+    {"blake2s256", "BLAKE2S-256", 32, false, {"blake2s-256"}},
+    {"md5", "MD5", 16, false, {NULL}},
+    {"sha1", "SHA1", 20, false, {"sha-1"}},
+    {"sha224", "SHA2-224", 28, false, {"sha-224", "sha2-224"}},
+    {"sha256", "SHA2-256", 32, false, {"sha-256", "sha2-256"}},
+    {"sha3-224", "SHA3-224", 28, false, {NULL}},
+    {"sha3-256", "SHA3-256", 32, false, {NULL}},
+    {"sha3-384", "SHA3-384", 48, false, {NULL}},
+    {"sha3-512", "SHA3-512", 64, false, {NULL}},
+    {"sha384", "SHA2-384", 48, false, {"sha-384", "sha2-384"}},
+    {"sha512", "SHA2-512", 64, false, {"sha-512", "sha2-512"}},
+    {"sha512-224", "SHA2-512/224", 28, false, {"sha-512/224", "sha2-512/224"}},
+    {"sha512-256", "SHA2-512/256", 32, false, {"sha-512/256", "sha2-512/256"}},
+    {"shake128", "SHAKE-128", 16, true, {"shake-128"}},
+    {"shake256", "SHAKE-256", 32, true, {"shake-256"}},
 };
 
 static struct {
     bool is_loaded;
     const char *file;
     libcrypto functions;
-    digest digests[GBX_COUNTOF(algorithms)];
+    digest digests[GBX_HASH_COUNT];
     EVP_CIPHER_CTX *stream;
     char reason[128];
 } state;
@@ -159,17 +148,16 @@ static const char *fetch_digests(void)
 
     if (hmac == NULL)
         return lacks("HMAC");
-    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
-        const struct algorithm *a = &algorithms[i];
+    for (size_t i = 0; i < GBX_HASH_COUNT; i++) {
+        const gbx_hash_algorithm *a = &gbx_hash_algorithms[i];
         digest *d = &state.digests[i];
 
         d->md = lib->EVP_MD_fetch(NULL, a->fetched_as, NULL);
-        if (d->md == NULL)
+        if (d->md == NULL ||
+            (!a->is_free && (size_t)lib->EVP_MD_get_size(d->md) != a->len))
             return lacks(a->fetched_as);
-        d->is_free = a->free_len > 0;
-        d->len = d->is_free ? a->free_len : (size_t)lib->EVP_MD_get_size(d->md);
-        d->mac = d->is_free ? NULL : make_mac(hmac, a->fetched_as);
-        if (!d->is_free && d->mac == NULL)
+        d->mac = a->is_free ? NULL : make_mac(hmac, a->fetched_as);
+        if (!a->is_free && d->mac == NULL)
             return lacks("HMAC of every hash");
     }
     return NULL;
@@ -197,21 +185,6 @@ static const libcrypto *lib(void)
     return &state.functions;
 }
 
-size_t gbx_hash_count(void)
-{
-    return GBX_COUNTOF(algorithms);
-}
-
-const char *gbx_hash_name(size_t algorithm)
-{
-    return algorithms[algorithm].name;
-}
-
-const char *gbx_hash_alias(size_t algorithm, size_t i)
-{
-    return i < ALIASES_MAX ? algorithms[algorithm].aliases[i] : NULL;
-}
-
 /* ---- one hash ---------------------------------------------------------------- */
 
 static void must(bool worked)
@@ -221,7 +194,7 @@ static void must(bool worked)
 }
 
 struct gbx_hash {
-    const digest *digest;
+    const gbx_hash_algorithm *algorithm;
     size_t len;
     EVP_MD_CTX *md;   /* of a hash */
     EVP_MAC_CTX *mac; /* of a MAC */
@@ -231,40 +204,31 @@ static gbx_hash *make(size_t algorithm, size_t len)
 {
     gbx_hash *hash = calloc(1, sizeof *hash);
 
-    assert(algorithm < gbx_hash_count());
+    assert(algorithm < GBX_HASH_COUNT);
     must(hash != NULL);
-    hash->digest = &state.digests[algorithm];
+    hash->algorithm = &gbx_hash_algorithms[algorithm];
     hash->len = len;
     return hash;
-}
-
-size_t gbx_hash_len(size_t algorithm)
-{
-    return state.digests[algorithm].len;
-}
-
-bool gbx_hash_len_is_free(size_t algorithm)
-{
-    return state.digests[algorithm].is_free;
 }
 
 gbx_hash *gbx_hash_new(size_t algorithm, size_t len)
 {
     gbx_hash *hash = make(algorithm, len);
 
-    assert(hash->digest->is_free ? len <= GBX_HASH_LEN_MAX : len == hash->digest->len);
+    assert(hash->algorithm->is_free ? len <= GBX_HASH_LEN_MAX
+                                    : len == hash->algorithm->len);
     hash->md = lib()->EVP_MD_CTX_new();
     must(hash->md != NULL &&
-         lib()->EVP_DigestInit_ex2(hash->md, hash->digest->md, NULL) == 1);
+         lib()->EVP_DigestInit_ex2(hash->md, state.digests[algorithm].md, NULL) == 1);
     return hash;
 }
 
 gbx_hash *gbx_hash_new_mac(size_t algorithm, const uint8_t *key, size_t len)
 {
-    gbx_hash *hash = make(algorithm, gbx_hash_len(algorithm));
+    gbx_hash *hash = make(algorithm, gbx_hash_algorithms[algorithm].len);
 
-    assert(!hash->digest->is_free);
-    hash->mac = lib()->EVP_MAC_CTX_dup(hash->digest->mac);
+    assert(!hash->algorithm->is_free);
+    hash->mac = lib()->EVP_MAC_CTX_dup(state.digests[algorithm].mac);
     /* OpenSSL keeps the previous key if the new one is NULL. */
     must(hash->mac != NULL &&
          lib()->EVP_MAC_init(hash->mac, len > 0 ? key : (const uint8_t *)"", len,
@@ -278,7 +242,7 @@ gbx_hash *gbx_hash_copy(const gbx_hash *hash)
 
     assert(hash->md != NULL);
     must(copy != NULL);
-    copy->digest = hash->digest;
+    copy->algorithm = hash->algorithm;
     copy->len = hash->len;
     copy->md = lib()->EVP_MD_CTX_new();
     must(copy->md != NULL && lib()->EVP_MD_CTX_copy_ex(copy->md, hash->md) == 1);
@@ -299,7 +263,7 @@ void gbx_hash_value(gbx_hash *hash, uint8_t *to)
 
     if (hash->mac != NULL)
         must(lib()->EVP_MAC_final(hash->mac, to, &len, hash->len) == 1);
-    else if (hash->digest->is_free)
+    else if (hash->algorithm->is_free)
         must(lib()->EVP_DigestFinalXOF(hash->md, to, hash->len) == 1);
     else
         must(lib()->EVP_DigestFinal_ex(hash->md, to, NULL) == 1);
@@ -334,8 +298,8 @@ static void warm(void)
 {
     uint8_t value[64];
 
-    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
-        gbx_hash *hash = gbx_hash_new(i, state.digests[i].len);
+    for (size_t i = 0; i < GBX_HASH_COUNT; i++) {
+        gbx_hash *hash = gbx_hash_new(i, gbx_hash_algorithms[i].len);
         gbx_hash *copy;
 
         gbx_hash_update(hash, "warm", 4);
@@ -343,7 +307,7 @@ static void warm(void)
         gbx_hash_value(copy, value);
         gbx_hash_free(copy);
         gbx_hash_free(hash);
-        if (state.digests[i].is_free)
+        if (gbx_hash_algorithms[i].is_free)
             continue;
         hash = gbx_hash_new_mac(i, NULL, 0);
         gbx_hash_update(hash, "warm", 4);

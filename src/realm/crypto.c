@@ -213,17 +213,18 @@ static JSObjectRef make_algorithms(JSContextRef ctx)
 {
     JSObjectRef all = JSObjectMake(ctx, NULL, NULL);
 
-    for (size_t i = 0; i < gbx_hash_count(); i++) {
+    for (size_t i = 0; i < GBX_HASH_COUNT; i++) {
+        const gbx_hash_algorithm *a = &gbx_hash_algorithms[i];
         JSValueRef row[] = {
             JSValueMakeNumber(ctx, (double)i),
-            JSValueMakeNumber(ctx, (double)gbx_hash_len(i)),
-            JSValueMakeBoolean(ctx, gbx_hash_len_is_free(i)),
+            JSValueMakeNumber(ctx, (double)a->len),
+            JSValueMakeBoolean(ctx, a->is_free),
         };
         JSValueRef made = JSObjectMakeArray(ctx, GBX_COUNTOF(row), row, NULL);
 
-        gbx_set(ctx, all, gbx_hash_name(i), made, 0);
-        for (size_t k = 0; gbx_hash_alias(i, k) != NULL; k++)
-            gbx_set(ctx, all, gbx_hash_alias(i, k), made, kJSPropertyAttributeDontEnum);
+        gbx_set(ctx, all, a->name, made, 0);
+        for (size_t k = 0; a->aliases[k] != NULL; k++)
+            gbx_set(ctx, all, a->aliases[k], made, kJSPropertyAttributeDontEnum);
     }
     return all;
 }

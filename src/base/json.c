@@ -366,6 +366,23 @@ bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
     return check(text, len, max_depth, true, ret_fault);
 }
 
+bool gbx_decimal_read(const char *text, size_t len, uint64_t most, uint64_t *ret)
+{
+    uint64_t value = 0;
+
+    if (len == 0 || (len > 1 && *text == '0'))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < '0' || text[i] > '9' ||
+            __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
+            return false;
+    if (value > most)
+        return false;
+    *ret = value;
+    return true;
+}
+
 bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len)
 {
     size_t done = 0; /* all before it is written or left out */

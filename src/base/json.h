@@ -37,6 +37,10 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
 bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
                            gbx_json_fault *ret_fault);
 
+/* Read a whole number from 0 to most as JSON writes it: digits alone, without a leading
+ * zero. *ret is set if it is one. */
+bool gbx_decimal_read(const char *text, size_t len, uint64_t most, uint64_t *ret);
+
 /* Append text, known to be JSON, without the white space between its tokens. */
 bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len);
 

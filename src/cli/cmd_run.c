@@ -7,6 +7,7 @@
  * need. The input is examined only when the worker reports that it is not JSON.
  */
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -136,26 +137,15 @@ static const char *misuse(const gbx_run_args *args)
     return NULL;
 }
 
-static bool parse_seed(const char *text, uint64_t *ret)
-{
-    uint64_t value = 0;
-
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
-            return false;
-    }
-    *ret = value;
-    return true;
-}
-
 /* Set seed and clock of the call. Returns NULL, or what is wrong. */
 static const char *fix_chance(const gbx_run_args *args, gbx_call *call)
 {
     if (args->seed != NULL) {
-        if (!parse_seed(args->seed, &call->seed))
+        const char *seed = args->seed;
+
+        while (seed[0] == '0' && seed[1] != '\0')
+            seed++;
+        if (!gbx_decimal_read(seed, strlen(seed), UINT64_MAX, &call->seed))
             return "'--seed' is a whole number from 0 to 18446744073709551615";
         call->flags |= GBX_CALL_SEEDED;
     }

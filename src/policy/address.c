@@ -7,6 +7,7 @@
 #include "policy/internal.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "policy/policy.h"
 
 #include <arpa/inet.h>
@@ -89,22 +90,6 @@ static bool clear_after_prefix(gbx_network *network)
     return was_clear;
 }
 
-/* Parse digits without a leading zero. */
-static bool parse_decimal(const char *text, size_t len, unsigned most, unsigned *ret)
-{
-    unsigned number = 0;
-
-    if (len == 0 || len > 5 || (text[0] == '0' && len > 1))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        number = number * 10 + (unsigned)(text[i] - '0');
-    }
-    *ret = number;
-    return number <= most;
-}
-
 /* Four decimal numbers, or IPv6 without brackets and zone; IPv4 becomes ::ffff:a.b.c.d.
  * False if text is neither. */
 static bool parse_address(const char *text, size_t len, uint8_t ret[16])
@@ -184,9 +169,9 @@ static bool parse_any_notation(const char *host, uint8_t ret[16], bool *ret_ok)
 
 bool gbx_port_parse(const char *text, size_t len, uint16_t *ret)
 {
-    unsigned port;
+    uint64_t port;
 
-    if (!parse_decimal(text, len, UINT16_MAX, &port) || port == 0)
+    if (!gbx_decimal_read(text, len, UINT16_MAX, &port) || port == 0)
         return false;
     *ret = (uint16_t)port;
     return true;
@@ -200,7 +185,7 @@ gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
     gbx_network network = {.prefix_bits = 128};
     char quote[GBX_QUOTE_SIZE];
     char written[GBX_ADDRESS_TEXT_SIZE];
-    unsigned prefix = 128;
+    uint64_t prefix = 128;
     const char *what;
     bool is_v4;
 
@@ -211,7 +196,7 @@ gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
                           gbx_quote(quote, text, len));
     is_v4 = memchr(text, ':', address_len) == NULL;
     if (slash != NULL &&
-        !parse_decimal(slash + 1, len - address_len - 1, is_v4 ? 32 : 128, &prefix))
+        !gbx_decimal_read(slash + 1, len - address_len - 1, is_v4 ? 32 : 128, &prefix))
         return gbx_refuse(reterr, text, address_len + (len > address_len + 1),
                           "after '/' is the length of the prefix, from 0 to %d",
                           is_v4 ? 32 : 128);

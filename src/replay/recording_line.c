@@ -72,29 +72,14 @@ static bool take_text_or_bytes(reading *r, gbx_view value, gbx_span *ret)
     return !gbx_view_next(value, &cursor, &name, &inner);
 }
 
-/* Digits alone: no sign, fraction or exponent. */
-static bool take_digits(const char *at, size_t len, uint64_t max, uint64_t *ret)
-{
-    uint64_t value = 0;
-
-    if (len == 0 || (len > 1 && *at == '0'))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (at[i] < '0' || at[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(at[i] - '0'), &value))
-            return false;
-    }
-    *ret = value;
-    return value <= max;
-}
-
 static bool take_int(gbx_view value, int64_t *ret)
 {
     bool is_negative = gbx_view_kind(value) == '0' && *value.at == '-';
     uint64_t size;
 
     if (gbx_view_kind(value) != '0' ||
-        !take_digits(value.at + is_negative, value.len - is_negative, INT64_MAX, &size))
+        !gbx_decimal_read(value.at + is_negative, value.len - is_negative, INT64_MAX,
+                          &size))
         return false;
     *ret = is_negative ? -(int64_t)size : (int64_t)size;
     return true;
@@ -211,15 +196,16 @@ static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void 
     case GBX_FIELD_TEXT: return take_text_or_bytes(r, value, to);
     case GBX_FIELD_BYTES: return take_bytes(r, value, to);
     case GBX_FIELD_UINT:
-        return kind == '0' && take_digits(value.at, value.len, f->max, to);
+        return kind == '0' && gbx_decimal_read(value.at, value.len, f->max, to);
     case GBX_FIELD_UINT32:
-        if (kind != '0' || !take_digits(value.at, value.len, f->max, &wide))
+        if (kind != '0' || !gbx_decimal_read(value.at, value.len, f->max, &wide))
             return false;
         *(uint32_t *)to = (uint32_t)wide;
         return true;
     case GBX_FIELD_INT: return take_int(value, to);
     case GBX_FIELD_DECIMAL:
-        return kind == '"' && take_digits(value.at + 1, value.len - 2, UINT64_MAX, to);
+        return kind == '"' &&
+               gbx_decimal_read(value.at + 1, value.len - 2, UINT64_MAX, to);
     case GBX_FIELD_BOOL: *(bool *)to = kind == 't'; return kind == 't' || kind == 'f';
     case GBX_FIELD_DIGEST: return take_digest(value, to);
     case GBX_FIELD_WORD:

@@ -79,7 +79,7 @@ want 0 '1' '' run --timeout=500 --memory 32 --cpu=400 --max-output 10 --jit off 
 want 0 '1767225600000' '' run '() => Date.now()' --now 2026-01-01
 want 0 '\[true,true\]' '' run '() => [typeof Intl === "undefined", typeof JSON === "object"]' --globals minimal
 first=$("$glovebox" run '() => [Math.random(), Math.random()]' --seed 7)
-want 0 "${first//[/\\[}" '' run '() => [Math.random(), Math.random()]' --seed=7
+want 0 "${first//[/\\[}" '' run '() => [Math.random(), Math.random()]' --seed=007
 
 # ---- standard input ----
 count=$((count + 1))

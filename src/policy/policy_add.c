@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "base/fail.h"
-#include "base/json_view.h"
 
 #include <string.h>
 
@@ -232,39 +231,9 @@ gbx_status gbx_policy_secret_from(gbx_policy *policy, const char *name,
 
 /* ---- for replay -------------------------------------------------------------- */
 
-/* A recording may be hostile: it passes the same checks as a policy's text. */
-
 static gbx_status nomem(gbx_error *reterr)
 {
     return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a policy");
-}
-
-static gbx_status add_variable(gbx_policy *policy, gbx_view name, gbx_view value,
-                               gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = value.len + 1};
-    gbx_entry entry = {.name = name.at + 1, .name_len = name.len - 2};
-
-    (void)gbx_view_append_text(value, &text);
-    entry.value_len = text.len;
-    if (!gbx_buf_append(&text, "", 1))
-        return nomem(reterr);
-    entry.value = (const char *)text.data;
-    return gbx_grant_env(policy, 0, &entry, reterr);
-}
-
-static gbx_status add_env(gbx_policy *policy, gbx_span env, gbx_error *reterr)
-{
-    gbx_view object = {(const char *)env.data, env.len};
-    gbx_status status = GBX_OK;
-    gbx_view name, value;
-    size_t cursor = 0;
-
-    if (env.len == 0)
-        return GBX_OK;
-    while (status == GBX_OK && gbx_view_next(object, &cursor, &name, &value))
-        status = add_variable(policy, name, value, reterr);
-    return status;
 }
 
 static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reterr)
@@ -279,33 +248,38 @@ static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reter
     return status;
 }
 
-/* Hand out the policy if status is GBX_OK; else free it. */
-static gbx_status hand_out(gbx_policy *policy, gbx_status status, gbx_policy **ret)
-{
-    if (status == GBX_OK)
-        *ret = policy;
-    else
-        gbx_policy_free(policy);
-    return status;
-}
-
+/* A recording may be hostile: it passes the same checks as a policy's text. Since all
+ * values are strings, none of them names what the host has. */
 gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
                                  gbx_error *reterr)
 {
-    gbx_policy *policy = gbx_policy_new();
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = env.len + 16};
+    gbx_status status;
 
-    if (policy == NULL)
+    (void)gbx_buf_puts(&text, "{\"env\":");
+    (void)(env.len > 0 ? gbx_buf_append(&text, env.data, env.len)
+                       : gbx_buf_puts(&text, "{}"));
+    if (!gbx_buf_puts(&text, "}"))
         return nomem(reterr);
-    policy->capabilities = capabilities;
-    policy->all_functions = true;
-    return hand_out(policy, add_env(policy, env, reterr), ret);
+    status = gbx_policy_parse((const char *)text.data, text.len, NULL, ret, reterr);
+    if (status != GBX_OK)
+        return status;
+    (*ret)->capabilities = capabilities;
+    (*ret)->all_functions = true;
+    return GBX_OK;
 }
 
 gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr)
 {
     gbx_policy *policy = gbx_policy_new();
+    gbx_status status;
 
     if (policy == NULL)
         return nomem(reterr);
-    return hand_out(policy, add_sites(policy, lines, reterr), ret);
+    status = add_sites(policy, lines, reterr);
+    if (status == GBX_OK)
+        *ret = policy;
+    else
+        gbx_policy_free(policy);
+    return status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 
-
 static const struct secret {
     const char *name;
     const char *value;

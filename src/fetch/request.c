@@ -10,7 +10,6 @@
 #include "base/json_view.h"
 #include "policy/policy.h"
 
-#include <assert.h>
 #include <event2/util.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,32 +55,13 @@ static bool holds_placeholder(const char *text, size_t len)
     return gbx_secrets_are_in(span);
 }
 
-/* Read a JSON string that has no NUL; the caller owns *ret. */
-static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
-                      gbx_fault *fault, const char *what)
-{
-    gbx_buf text = {.ceiling = max};
-    bool is_text = gbx_view_kind(view) == '"';
-    bool is_long;
-
-    if (!is_text)
-        return refuse_shape(fault, what);
-    is_long = !gbx_view_append_text(view, &text);
-    if (is_long ||
-        memchr(text.data != NULL ? text.data : (uint8_t *)"", '\0', text.len) != NULL) {
-        gbx_buf_cleanup(&text);
-        return refuse_shape(fault, what);
-    }
-    *ret = gbx_buf_take_string(&text, ret_len);
-    return *ret != NULL || gbx_fault_no_memory(fault);
-}
-
 static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
 {
     /* One byte more than a URL may have: the URL's own check has a better message. */
-    if (!read_text(view, 8193, &ret->url, &ret->url_len, fault,
-                   "the URL is not text, or too long"))
-        return false;
+    ret->url = gbx_view_string(view, 8193);
+    if (ret->url == NULL)
+        return refuse_shape(fault, "the URL is not text, or too long");
+    ret->url_len = strlen(ret->url);
     if (holds_placeholder(ret->url, ret->url_len))
         return gbx_fault_set(fault, GBX_FAULT_SECRET,
                              "fetch: a secret in the URL would be seen by others: send "
@@ -109,10 +89,10 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
     memcpy(ret->method, "GET", sizeof "GET");
     if (view.at == NULL)
         return true;
-    if (!read_text(view, GBX_METHOD_MAX, &method, &len, fault,
-                   "the method is not text, or too long"))
-        return false;
-    assert(method != NULL); /* else reading it has failed */
+    method = gbx_view_string(view, GBX_METHOD_MAX);
+    if (method == NULL)
+        return refuse_shape(fault, "the method is not text, or too long");
+    len = strlen(method);
     if (!gbx_is_token(method, len)) {
         gbx_quoted quoted = gbx_fault_quote(method, len);
 
@@ -210,8 +190,6 @@ static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
     gbx_view items[2] = {{0}};
     gbx_view key;
     gbx_view more;
-    size_t name_len;
-    size_t value_len;
     size_t cursor = 0;
 
     if (gbx_view_kind(pair) != '[' || !gbx_view_next(pair, &cursor, &key, &items[0]) ||
@@ -219,13 +197,11 @@ static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
         gbx_view_next(pair, &cursor, &key, &more))
         return refuse_shape(fault, shape);
     /* Each character of a value takes at most two bytes here. */
-    if (!read_text(items[0], GBX_REQUEST_HEADER_BYTES_MAX, &name, &name_len, fault,
-                   shape) ||
-        !read_text(items[1], (size_t)2 * GBX_REQUEST_HEADER_BYTES_MAX, &value,
-                   &value_len, fault, shape))
-        return false;
-    assert(name != NULL && value != NULL); /* else reading them has failed */
-    return add_header(name, name_len, value, value_len, ret, fault) &&
+    name = gbx_view_string(items[0], GBX_REQUEST_HEADER_BYTES_MAX);
+    value = gbx_view_string(items[1], (size_t)2 * GBX_REQUEST_HEADER_BYTES_MAX);
+    if (name == NULL || value == NULL)
+        return refuse_shape(fault, shape);
+    return add_header(name, strlen(name), value, strlen(value), ret, fault) &&
            check_header(name, ret->headers.items[ret->headers.count - 1].value, policy,
                         fault);
 }

@@ -12,9 +12,8 @@
 
 enum kind { STRING = 0, BINARY = 1, TABLE = 2, INT = 7, ARRAY = 8, INT_VECTOR = 14 };
 
-#define RULES_MAX   256
-#define REGIONS_MAX 512
-#define FIELDS_MAX  8
+#define RULES_MAX  256
+#define FIELDS_MAX 8
 
 #define RESOURCE(kind, at) ((uint32_t)(kind) << 28 | (uint32_t)(at))
 #define MASK               UINT32_C(0x0FFFFFFF)
@@ -35,8 +34,6 @@ typedef struct bundle {
     named rules[RULES_MAX];
     const gbx_zone *rule_of[RULES_MAX];
     size_t rule_count;
-    named regions[REGIONS_MAX];
-    size_t region_count;
 } bundle;
 
 /* Sorted, as tables need them. */
@@ -230,21 +227,6 @@ static uint32_t put_zone(bundle *b, const gbx_zone *zone)
 
 /* ---- all zones ------------------------------------------------------------------ */
 
-static uint32_t region_of(bundle *b, const char *region)
-{
-    size_t i = 0;
-
-    while (i < b->region_count && strcmp(b->regions[i].name, region) != 0)
-        i++;
-    if (i == REGIONS_MAX)
-        i = 0;
-    if (i == b->region_count) {
-        memcpy(b->regions[i].name, region, 4);
-        b->regions[b->region_count++].resource = put_string(b, region);
-    }
-    return b->regions[i].resource;
-}
-
 /* The names of rules are keys, too. They follow the others. */
 static uint32_t put_rules(bundle *b, size_t keys_at)
 {
@@ -304,9 +286,9 @@ bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to)
         const gbx_zone *zone = &zones->list[i];
 
         names[i] = put_string(&b, zone->name);
-        regions[i] = region_of(&b, strcmp(zone->region, "001") != 0
-                                       ? zone->region
-                                       : zones->list[zone->target].region);
+        regions[i] = put_string(&b, strcmp(zone->region, "001") != 0
+                                        ? zone->region
+                                        : zones->list[zone->target].region);
         list[i] = zone->target == i ? put_zone(&b, zone) : RESOURCE(INT, zone->target);
         if (list[i] == 0)
             return false;

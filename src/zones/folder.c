@@ -129,13 +129,7 @@ static void read_folder(walk *w, const char *path, int depth)
             snprintf(name, sizeof name, "%s%s%s", depth > 0 ? path : "",
                      depth > 0 ? "/" : "", entry->d_name) >= (int)sizeof name)
             continue;
-        if (entry->d_type == DT_LNK)
-            st.st_mode = S_IFLNK;
-        else if (entry->d_type == DT_DIR)
-            st.st_mode = S_IFDIR;
-        else if (entry->d_type == DT_REG)
-            st.st_mode = S_IFREG;
-        else if (fstatat(w->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(w->root, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (S_ISLNK(st.st_mode))
             read_link(w, name);

@@ -132,44 +132,6 @@ static size_t append_plain(gbx_buf *to, const char *text, size_t left)
     return plain;
 }
 
-/* Compare a string that has escapes, without a buffer, since names are looked up often.
- * The caller excludes strings of more than six characters for each byte of text. */
-static bool is_text_escaped(gbx_view view, const char *text, size_t len)
-{
-    size_t at = 0;
-
-    for (size_t i = 1; i + 1 < view.len;) {
-        uint8_t room[4];
-        gbx_buf one = {.data = room, .capacity = sizeof room, .ceiling = sizeof room};
-
-        if (view.at[i] != '\\') {
-            (void)gbx_buf_append(&one, view.at + i, 1);
-            i++;
-        } else {
-            i++;
-            i += append_escape(&one, view.at + i, view.len - 1 - i);
-        }
-        if (one.failed || one.len > len - at ||
-            memcmp(one.data, text + at, one.len) != 0)
-            return false;
-        at += one.len;
-    }
-    return at == len;
-}
-
-bool gbx_view_is_text(gbx_view view, const char *text)
-{
-    size_t len = strlen(text);
-
-    if (gbx_view_kind(view) != '"' || view.len - 2 < len)
-        return false;
-    if (view.len - 2 == len && memcmp(view.at + 1, text, len) == 0)
-        return true;
-    return (view.len - 2) / 6 <= len &&
-           memchr(view.at + 1, '\\', view.len - 2) != NULL &&
-           is_text_escaped(view, text, len);
-}
-
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
 {
     gbx_json_fault fault;
@@ -278,6 +240,26 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to)
             i += 1 + append_escape(to, view.at + i + 1, end - i - 1);
     }
     return !to->failed;
+}
+
+static bool is_text_escaped(gbx_view view, const char *text, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain = {.ceiling = len};
+
+    return gbx_view_append_text(view, &plain) && plain.len == len &&
+           memcmp(plain.data, text, len) == 0;
+}
+
+bool gbx_view_is_text(gbx_view view, const char *text)
+{
+    size_t len = strlen(text);
+
+    /* An escape has at most six characters, and stands for a byte or more. */
+    if (gbx_view_kind(view) != '"' || view.len - 2 < len || (view.len - 2) / 6 > len)
+        return false;
+    if (memchr(view.at + 1, '\\', view.len - 2) != NULL)
+        return is_text_escaped(view, text, len);
+    return view.len - 2 == len && memcmp(view.at + 1, text, len) == 0;
 }
 
 bool gbx_view_take_text(gbx_view view, gbx_buf *to)

@@ -2,8 +2,6 @@
 /* http - what requests and responses share: why one fails, and header fields. */
 #include "fetch/internal.h"
 
-#include "base/utf8.h"
-
 #include <event2/util.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,23 +56,6 @@ const char *gbx_fault_code_text(gbx_fault_code code)
 const char *gbx_fault_error_name(gbx_fault_code code)
 {
     return faults[code].error;
-}
-
-gbx_quoted gbx_fault_quote(const void *text, size_t len)
-{
-    gbx_quoted quoted = {.text = ""};
-    const char *more;
-    gbx_buf buf;
-
-    /* An escape has up to ten bytes; one that does not fit is left out whole. */
-    gbx_buf_init(&buf, sizeof quoted.text - sizeof "...");
-    (void)gbx_utf8_append_escaped(&buf, text, len < 60 ? len : 60, GBX_ESCAPE_LINE);
-    more = len > 60 || buf.failed ? "..." : "";
-    if (buf.len > 0)
-        memcpy(quoted.text, buf.data, buf.len);
-    memcpy(quoted.text + buf.len, more, strlen(more) + 1);
-    gbx_buf_cleanup(&buf);
-    return quoted;
 }
 
 /* ---- header fields ----------------------------------------------------------- */

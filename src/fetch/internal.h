@@ -64,7 +64,7 @@ typedef struct gbx_fault {
 } gbx_fault;
 
 /* Fill *fault unless it is already set: the first is the cause. Always returns false,
- * so that a check can end with it. Quote text from the code with gbx_fault_quote()
+ * so that a check can end with it. Quote text from the code with gbx_quote()
  * first. */
 bool gbx_fault_set(gbx_fault *fault, gbx_fault_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -77,12 +77,6 @@ void gbx_fault_detail(gbx_fault *fault, const char *format, ...)
 /* "ERR_FETCH_..." and "TypeError"; "" without a fault. */
 const char *gbx_fault_code_text(gbx_fault_code code);
 const char *gbx_fault_error_name(gbx_fault_code code);
-
-/* The text, possibly cut, on one line, without characters that steer a terminal. */
-typedef struct gbx_quoted {
-    char text[96];
-} gbx_quoted;
-gbx_quoted gbx_fault_quote(const void *text, size_t len);
 
 /* ---- http.c: header fields ----------------------------------------------- */
 

@@ -94,10 +94,10 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
         return refuse_shape(fault, "the method is not text, or too long");
     len = strlen(method);
     if (!gbx_is_token(method, len)) {
-        gbx_quoted quoted = gbx_fault_quote(method, len);
+        char quote[GBX_QUOTE_SIZE];
 
         return gbx_fault_set(fault, GBX_FAULT_METHOD, "fetch: '%s' is not a method",
-                             quoted.text);
+                             gbx_quote(quote, method, len));
     }
     normalise(method);
     memcpy(ret->method, method, len + 1);
@@ -138,12 +138,12 @@ static bool is_forbidden_header(const char *name)
 static bool check_header(const char *name, const char *value,
                          const gbx_fetch_policy *policy, gbx_fault *fault)
 {
-    gbx_quoted quoted = gbx_fault_quote(name, strlen(name));
+    char quote[GBX_QUOTE_SIZE];
 
     if (is_forbidden_header(name))
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the header '%s' is not for the code to set",
-                             quoted.text);
+                             gbx_quote(quote, name, strlen(name)));
     for (size_t i = 0; i < GBX_COUNTOF(method_headers); i++)
         if (evutil_ascii_strcasecmp(name, method_headers[i]) == 0)
             return gbx_allow_method(policy, value, fault);
@@ -153,25 +153,26 @@ static bool check_header(const char *name, const char *value,
 static bool add_header(const char *name, size_t name_len, char *value, size_t value_len,
                        gbx_fetch_request *ret, gbx_fault *fault)
 {
-    gbx_quoted quoted = gbx_fault_quote(name, name_len);
+    char quote[GBX_QUOTE_SIZE];
 
+    (void)gbx_quote(quote, name, name_len);
     if (!to_bytes(value, &value_len))
         return gbx_fault_set(
             fault, GBX_FAULT_HEADER,
             "fetch: the value of the header '%s' has a character above "
             "U+00FF",
-            quoted.text);
+            quote);
     switch (gbx_fields_add(&ret->headers, name, name_len, value, value_len,
                            GBX_REQUEST_HEADERS_MAX, GBX_REQUEST_HEADER_BYTES_MAX)) {
     case GBX_FIELD_FINE: return true;
     case GBX_FIELD_BAD_NAME:
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
-                             "fetch: '%s' is not a header name", quoted.text);
+                             "fetch: '%s' is not a header name", quote);
     case GBX_FIELD_BAD_VALUE:
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the value of the header '%s' has a line break or "
                              "another control character",
-                             quoted.text);
+                             quote);
     case GBX_FIELD_TOO_MANY:
         return gbx_fault_set(
             fault, GBX_FAULT_HEADER,
@@ -293,6 +294,8 @@ void gbx_request_cleanup(gbx_fetch_request *request)
 
 static bool add(gbx_fields *to, const gbx_field *from, gbx_span value, gbx_fault *fault)
 {
+    char quote[GBX_QUOTE_SIZE];
+
     switch (gbx_fields_add(to, from->name, strlen(from->name),
                            value.len > 0 ? (const char *)value.data : "", value.len,
                            GBX_REQUEST_HEADERS_MAX, FILLED_MAX)) {
@@ -303,7 +306,7 @@ static bool add(gbx_fields *to, const gbx_field *from, gbx_span value, gbx_fault
             fault, GBX_FAULT_SECRET,
             "fetch: the secret in the header '%s' has a character that "
             "no header has",
-            gbx_fault_quote(from->name, strlen(from->name)).text);
+            gbx_quote(quote, from->name, strlen(from->name)));
     case GBX_FIELD_TOO_MANY:
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the headers are too long with their secrets");
@@ -430,11 +433,11 @@ gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
     if (!one_location(response))
         return refuse(fault, "the server redirects to two places at once");
     if (!gbx_url_join(url, location, ret_next, &why)) {
-        gbx_quoted quoted = gbx_fault_quote(location, strlen(location));
+        char quote[GBX_QUOTE_SIZE];
 
         (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT,
                             "fetch: the server redirects to '%s', which is refused: %s",
-                            quoted.text, why.message);
+                            gbx_quote(quote, location, strlen(location)), why.message);
         return GBX_REDIRECT_FAILED;
     }
     change_method(request, response->status);

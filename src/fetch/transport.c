@@ -92,9 +92,10 @@ static void copy_response(const gbx_transport_response *from, waiting *w)
 
     gbx_response_init(ret, w->max_bytes);
     if (from->error != NULL) {
-        gbx_quoted quoted = gbx_fault_quote(from->error, strlen(from->error));
+        char quote[GBX_QUOTE_SIZE];
 
-        (void)gbx_fault_set(fault, GBX_FAULT_TRANSPORT, "fetch: %s", quoted.text);
+        (void)gbx_fault_set(fault, GBX_FAULT_TRANSPORT, "fetch: %s",
+                            gbx_quote(quote, from->error, strlen(from->error)));
         return;
     }
     ret->status = (uint16_t)from->status;

@@ -348,14 +348,14 @@ static bool refuse_url(const gbx_fetch_policy *policy, const gbx_url *url,
                        gbx_fault *fault)
 {
     char list[SHOWN_MAX];
-    gbx_quoted host = gbx_fault_quote(url->host, strlen(url->host));
+    char host[GBX_QUOTE_SIZE];
 
     write_sites(policy, list, sizeof list);
     return gbx_fault_set(fault, GBX_FAULT_NOT_ALLOWED,
                          "fetch: the host '%s' with %s and port %u is not on the list; "
                          "allowed: %s",
-                         host.text, gbx_scheme_name(url->scheme), (unsigned)url->port,
-                         list);
+                         gbx_quote(host, url->host, strlen(url->host)),
+                         gbx_scheme_name(url->scheme), (unsigned)url->port, list);
 }
 
 bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
@@ -400,13 +400,14 @@ static bool is_forbidden_method(const char *method)
 bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
                       gbx_fault *fault)
 {
-    gbx_quoted quoted = gbx_fault_quote(method, strlen(method));
+    char quote[GBX_QUOTE_SIZE];
     char list[SHOWN_MAX];
     size_t len = 0;
 
+    (void)gbx_quote(quote, method, strlen(method));
     if (is_forbidden_method(method))
         return gbx_fault_set(fault, GBX_FAULT_METHOD,
-                             "fetch: the method '%s' is never sent", quoted.text);
+                             "fetch: the method '%s' is never sent", quote);
     list[0] = '\0';
     for (size_t i = 0; i < (policy->method_count > 0 ? policy->method_count
                                                      : GBX_COUNTOF(usual_methods));
@@ -422,5 +423,5 @@ bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
     }
     return gbx_fault_set(fault, GBX_FAULT_METHOD,
                          "fetch: the method '%s' is not on the list; allowed: %s",
-                         quoted.text, list);
+                         quote, list);
 }

@@ -30,14 +30,6 @@
  * One attack-mode template per column, one process per cell.
  */
 
-typedef enum gbx_cell {
-    GBX_CELL_UNKNOWN, /* not tried, or no answer */
-    GBX_CELL_KILLED,  /* the process was killed for it */
-    GBX_CELL_REFUSED, /* the kernel refused it */
-    GBX_CELL_BREACH,  /* it succeeded */
-    GBX_CELL_ABSENT,  /* the target does not exist on this machine */
-} gbx_cell;
-
 enum {
 #define XX(...) +1
     GBX_ATTACK_COUNT = GBX_ATTACK_MAP(XX)
@@ -49,7 +41,7 @@ enum { GBX_COLUMN_ALL = GBX_LAYER_COUNT, GBX_COLUMN_NONE, GBX_COLUMN_COUNT };
 
 typedef struct gbx_matrix {
     bool tried[GBX_COLUMN_COUNT]; /* the layer works on this machine */
-    gbx_cell cells[GBX_ATTACK_COUNT][GBX_COLUMN_COUNT];
+    gbx_attack_outcome cells[GBX_ATTACK_COUNT][GBX_COLUMN_COUNT];
 } gbx_matrix;
 
 typedef struct matrix_sum {
@@ -71,19 +63,6 @@ static uint32_t layers_off(size_t column)
     return ALL_LAYERS & ~(GBX_LAYER_BIT(column) | gbx_attack_companion(column));
 }
 
-static gbx_cell cell_of(gbx_attack_outcome outcome, int detail)
-{
-    switch (outcome) {
-    case GBX_ATTACK_KILLED:
-    case GBX_ATTACK_DIED: return GBX_CELL_KILLED;
-    case GBX_ATTACK_REFUSED: return GBX_CELL_REFUSED;
-    case GBX_ATTACK_SUCCEEDED: return GBX_CELL_BREACH;
-    case GBX_ATTACK_UNKNOWN:
-        return detail == GBX_ATTACK_EXIT_ABSENT ? GBX_CELL_ABSENT : GBX_CELL_UNKNOWN;
-    default: return GBX_CELL_UNKNOWN;
-    }
-}
-
 static gbx_status fill_column(gbx_matrix *matrix, gbx_jit jit, size_t column,
                               gbx_error *reterr)
 {
@@ -96,30 +75,30 @@ static gbx_status fill_column(gbx_matrix *matrix, gbx_jit jit, size_t column,
     matrix->tried[column] = column >= GBX_LAYER_COUNT ||
                             (gbx_attack_layers(session) & GBX_LAYER_BIT(column)) != 0;
     for (uint32_t i = 0; matrix->tried[column] && i < GBX_ATTACK_COUNT; i++) {
-        int detail = -1;
-        gbx_attack_outcome outcome = gbx_attack_try(session, i, &detail);
+        int detail;
 
-        matrix->cells[i][column] = cell_of(outcome, detail);
+        matrix->cells[i][column] = gbx_attack_try(session, i, &detail);
     }
     gbx_attack_close(session);
     return GBX_OK;
 }
 
-static bool is_stopped(gbx_cell cell)
+static bool is_stopped(gbx_attack_outcome cell)
 {
-    return cell == GBX_CELL_KILLED || cell == GBX_CELL_REFUSED;
+    return cell == GBX_ATTACK_KILLED || cell == GBX_ATTACK_DIED ||
+           cell == GBX_ATTACK_REFUSED;
 }
 
 /* True if the layer alone stops an attack that succeeds without it. */
 static bool matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
 {
-    const gbx_cell *row = matrix->cells[attack];
+    const gbx_attack_outcome *row = matrix->cells[attack];
     uint32_t companion = gbx_attack_companion(column);
 
     /* An attack that the companion stops by itself does not count for the layer. */
     if (companion != 0 && is_stopped(row[__builtin_ctz(companion)]))
         return false;
-    return row[GBX_COLUMN_NONE] == GBX_CELL_BREACH && is_stopped(row[column]);
+    return row[GBX_COLUMN_NONE] == GBX_ATTACK_SUCCEEDED && is_stopped(row[column]);
 }
 
 static const char *matrix_column_name(size_t column)
@@ -154,12 +133,12 @@ static matrix_sum matrix_add_up(const gbx_matrix *matrix)
     matrix_sum sum = {0};
 
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
-        const gbx_cell *row = matrix->cells[i];
+        const gbx_attack_outcome *row = matrix->cells[i];
         unsigned layers = 0;
 
-        sum.breaches += row[GBX_COLUMN_ALL] == GBX_CELL_BREACH;
-        sum.unanswered += row[GBX_COLUMN_ALL] == GBX_CELL_UNKNOWN;
-        if (row[GBX_COLUMN_NONE] != GBX_CELL_BREACH)
+        sum.breaches += row[GBX_COLUMN_ALL] == GBX_ATTACK_SUCCEEDED;
+        sum.unanswered += row[GBX_COLUMN_ALL] == GBX_ATTACK_UNKNOWN;
+        if (row[GBX_COLUMN_NONE] != GBX_ATTACK_SUCCEEDED)
             continue;
         for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
             layers += matrix_stops(matrix, i, column);
@@ -174,25 +153,25 @@ static matrix_sum matrix_add_up(const gbx_matrix *matrix)
 #define NAME_WIDTH 40
 
 static const char *const cell_names[] = {
-    [GBX_CELL_UNKNOWN] = "unknown", [GBX_CELL_KILLED] = "killed",
-    [GBX_CELL_REFUSED] = "refused", [GBX_CELL_BREACH] = "breach",
-    [GBX_CELL_ABSENT] = "absent",
+    [GBX_ATTACK_UNKNOWN] = "unknown", [GBX_ATTACK_KILLED] = "killed",
+    [GBX_ATTACK_REFUSED] = "refused", [GBX_ATTACK_SUCCEEDED] = "breach",
+    [GBX_ATTACK_DIED] = "killed",     [GBX_ATTACK_ABSENT] = "absent",
 };
 
 /* The attack, its outcome against the whole seal, and the layers that stop it alone. */
 static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
 {
-    const gbx_cell *row = matrix->cells[i];
-    gbx_cell all = row[GBX_COLUMN_ALL];
+    const gbx_attack_outcome *row = matrix->cells[i];
+    gbx_attack_outcome all = row[GBX_COLUMN_ALL];
     const char *separator = "";
 
     (void)fprintf(out->stream, "  %-*s ", NAME_WIDTH, gbx_attack_info_get(i)->name);
     gbx_term_paint(out,
-                   all == GBX_CELL_BREACH    ? GBX_PAINT_RED
-                   : all == GBX_CELL_UNKNOWN ? GBX_PAINT_YELLOW
-                                             : GBX_PAINT_GREEN,
-                   "%-8s ", all == GBX_CELL_BREACH ? "BREACH" : cell_names[all]);
-    if (row[GBX_COLUMN_NONE] != GBX_CELL_BREACH)
+                   all == GBX_ATTACK_SUCCEEDED ? GBX_PAINT_RED
+                   : all == GBX_ATTACK_UNKNOWN ? GBX_PAINT_YELLOW
+                                               : GBX_PAINT_GREEN,
+                   "%-8s ", all == GBX_ATTACK_SUCCEEDED ? "BREACH" : cell_names[all]);
+    if (row[GBX_COLUMN_NONE] != GBX_ATTACK_SUCCEEDED)
         gbx_term_paint(out, GBX_PAINT_DIM, "(fails without any layer)");
     for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
         if (matrix_stops(matrix, i, column)) {
@@ -254,7 +233,7 @@ static void matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
     (void)gbx_buf_puts(&buf, "{\"attacks\":[");
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
         const gbx_attack_info *info = gbx_attack_info_get(i);
-        const gbx_cell *row = matrix->cells[i];
+        const gbx_attack_outcome *row = matrix->cells[i];
 
         gbx_json_put_open(&buf, NULL, '{');
         gbx_json_put_text(&buf, "id", info->id);

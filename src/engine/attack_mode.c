@@ -116,7 +116,7 @@ static gbx_attack_outcome judge(int status, int *ret_detail)
     *ret_detail = WEXITSTATUS(status);
     switch (*ret_detail) {
     case 0: return GBX_ATTACK_REFUSED;
-    case 2: /* not available here */
+    case 2: return GBX_ATTACK_ABSENT;
     case 4: /* it could not be sealed, so it did not attack */
     case 5: return GBX_ATTACK_UNKNOWN;
     default: return GBX_ATTACK_SUCCEEDED; /* also when it became another program */

@@ -71,11 +71,12 @@ gbx_shortage gbx_confine_shortage(gbx_engine *engine);
 typedef struct gbx_attack_session gbx_attack_session;
 
 typedef enum gbx_attack_outcome {
+    GBX_ATTACK_UNKNOWN,   /* not tried, no answer, or the process could not be made */
     GBX_ATTACK_KILLED,    /* by the filter: SIGSYS */
     GBX_ATTACK_REFUSED,   /* the kernel refused, or answered without acting */
     GBX_ATTACK_SUCCEEDED, /* a breach */
     GBX_ATTACK_DIED,      /* by another signal, see detail: the attack failed */
-    GBX_ATTACK_UNKNOWN,   /* no answer, or the process could not be made */
+    GBX_ATTACK_ABSENT,    /* the target does not exist on this machine */
 } gbx_attack_outcome;
 
 /* Start a template without the layers of layers_off (bits of seal/seal.h). */

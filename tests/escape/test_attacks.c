@@ -66,13 +66,11 @@ static void run(column *c, uint32_t layers_off, uint32_t layers)
     }
     c->standing = gbx_attack_layers(session) | 1u << 31;
     for (uint32_t i = 0; i < gbx_attack_count(); i++) {
-        int detail = -1;
+        int detail;
 
         if ((gbx_attack_info_get(i)->layers & layers) == 0)
             continue;
         c->outcomes[i] = gbx_attack_try(session, i, &detail);
-        if (c->outcomes[i] == GBX_ATTACK_UNKNOWN && detail == GBX_ATTACK_EXIT_ABSENT)
-            c->outcomes[i] = GBX_ATTACK_REFUSED;
         (void)snprintf(c->notes[i], sizeof c->notes[i], "%s", gbx_attack_note(session));
     }
     gbx_attack_close(session);

@@ -18,8 +18,7 @@ struct gbx_fetch {
     gbx_fetcher *fetcher;
     LIST_ENTRY(gbx_fetch) link; /* of the fetcher's flights */
     const gbx_policy *policy;
-    gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
-                               lists */
+    const gbx_fetch_policy *rules; /* the policy's */
     gbx_fetch_done done;
     void *user;
 
@@ -139,7 +138,7 @@ static void judge_response(gbx_fetch *fetch)
     gbx_url next = {0};
 
     switch (gbx_redirect_next(&fetch->request, &fetch->url, &fetch->response,
-                              fetch->redirects, fetch->rules.max_redirects, &next,
+                              fetch->redirects, fetch->rules->max_redirects, &next,
                               &fetch->fault)) {
     case GBX_REDIRECT_NONE: finish(fetch); return;
     case GBX_REDIRECT_FAILED: finish(fetch); return;
@@ -192,7 +191,7 @@ static bool connect_to(gbx_fetch *fetch, const gbx_ip *addresses, size_t count)
                    .addresses = addresses,
                    .address_count = count,
                    .reach = fetch->reach,
-                   .ca_file = fetch->rules.ca_file,
+                   .ca_file = fetch->rules->ca_file,
                    .stall_ms = fetch->fetcher->options.stall_ms,
                    .response = &fetch->response,
                    .fault = &fetch->fault};
@@ -244,8 +243,8 @@ static uint32_t ms_left(const gbx_fetch *fetch)
 {
     int64_t gone = (gbx_clock_now_ns() - fetch->started_ns) / GBX_NS_PER_MS;
 
-    return gone < fetch->rules.timeout_ms ? fetch->rules.timeout_ms - (uint32_t)gone
-                                          : 0;
+    return gone < fetch->rules->timeout_ms ? fetch->rules->timeout_ms - (uint32_t)gone
+                                           : 0;
 }
 
 static bool ask_transport(gbx_fetch *fetch)
@@ -259,7 +258,7 @@ static bool ask_transport(gbx_fetch *fetch)
                                      .header_count = filled->count,
                                      .body = fetch->request.body,
                                      .body_len = fetch->request.body_len,
-                                     .max_bytes = fetch->rules.max_bytes,
+                                     .max_bytes = fetch->rules->max_bytes,
                                      .timeout_ms = ms_left(fetch)};
 
     for (size_t i = 0; i < filled->count; i++)
@@ -271,9 +270,9 @@ static bool ask_transport(gbx_fetch *fetch)
 
 static bool resolve(gbx_fetch *fetch)
 {
-    fetch->query =
-        gbx_resolve(fetch->fetcher->resolver, fetch->url.host, fetch->rules.nameservers,
-                    fetch->rules.nameserver_count, on_resolved, fetch);
+    fetch->query = gbx_resolve(fetch->fetcher->resolver, fetch->url.host,
+                               fetch->rules->nameservers,
+                               fetch->rules->nameserver_count, on_resolved, fetch);
     return fetch->query != NULL || gbx_fault_no_memory(&fetch->fault);
 }
 
@@ -282,10 +281,10 @@ static bool begin_hop(gbx_fetch *fetch)
 {
     fetch->hops++;
     gbx_response_cleanup(&fetch->response);
-    gbx_response_init(&fetch->response, (size_t)fetch->rules.max_bytes);
+    gbx_response_init(&fetch->response, (size_t)fetch->rules->max_bytes);
     fetch->address[0] = '\0';
-    if (!gbx_allow_url(&fetch->rules, &fetch->url, &fetch->reach, &fetch->fault) ||
-        !gbx_allow_method(&fetch->rules, fetch->request.method, &fetch->fault) ||
+    if (!gbx_allow_url(fetch->rules, &fetch->url, &fetch->reach, &fetch->fault) ||
+        !gbx_allow_method(fetch->rules, fetch->request.method, &fetch->fault) ||
         !gbx_fill_headers(fetch->policy, &fetch->url, &fetch->request.headers,
                           &fetch->filled, &fetch->fault))
         return false;
@@ -317,7 +316,7 @@ static void flight_late(int fd, short what, void *user)
     (void)what;
     (void)gbx_fault_set(&fetch->fault, GBX_FAULT_TIMEOUT,
                         "fetch: took longer than %u ms",
-                        (unsigned)fetch->rules.timeout_ms);
+                        (unsigned)fetch->rules->timeout_ms);
     finish(fetch);
 }
 
@@ -338,24 +337,10 @@ static void take_defaults(gbx_fetcher_options *options)
         options->resolv_path = "/etc/resolv.conf";
 }
 
-/* A policy that was not parsed from a file may leave limits out. */
-static gbx_fetch_policy rules_of(const gbx_policy *policy)
-{
-    gbx_fetch_policy rules = policy->fetch;
-
-    if (rules.max_bytes == 0)
-        rules.max_bytes = GBX_MIB(10);
-    if (rules.max_request_bytes == 0)
-        rules.max_request_bytes = GBX_MIB(1);
-    if (rules.timeout_ms == 0)
-        rules.timeout_ms = 30000;
-    return rules;
-}
-
 static bool make_events(gbx_fetch *fetch)
 {
     struct event_base *base = fetch->fetcher->options.base;
-    struct timeval limit = gbx_clock_timeval(fetch->rules.timeout_ms);
+    struct timeval limit = gbx_clock_timeval(fetch->rules->timeout_ms);
 
     fetch->step = event_new(base, -1, 0, flight_step, fetch);
     fetch->deadline = evtimer_new(base, flight_late, fetch);
@@ -417,7 +402,7 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
         return NULL;
     *fetch = (gbx_fetch){.fetcher = fetcher,
                          .policy = policy,
-                         .rules = rules_of(policy),
+                         .rules = &policy->fetch,
                          .done = done,
                          .user = user,
                          .started_ns = gbx_clock_now_ns()};
@@ -425,7 +410,7 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
         free_flight(fetch);
         return NULL;
     }
-    if (gbx_request_read(args, body, &fetch->rules, &fetch->request, &fetch->fault))
+    if (gbx_request_read(args, body, fetch->rules, &fetch->request, &fetch->fault))
         (void)gbx_url_parse(&fetcher->lib, fetch->request.url, fetch->request.url_len,
                             &fetch->url, &fetch->fault);
     LIST_INSERT_HEAD(&fetcher->flights, fetch, link);

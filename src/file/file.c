@@ -31,8 +31,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define BYTES_DEFAULT GBX_MIB(1)
-#define BYTES_FIRST   GBX_KIB(16)
+#define BYTES_FIRST GBX_KIB(16)
 
 /* For a path with "..", the kernel returns EAGAIN if a rename ran during the walk. */
 #define WALKS_MAX 32
@@ -216,17 +215,12 @@ static finding take_bytes(int fd, size_t max, size_t hint, gbx_buf *bytes)
     }
 }
 
-static size_t limit_of(const gbx_file_policy *policy)
-{
-    return policy->max_bytes > 0 ? policy->max_bytes : BYTES_DEFAULT;
-}
-
 /* Steps 1 to 4 for one name below one directory. */
 static finding read_one(const rules *r, int root_fd, const char *name, gbx_buf *bytes)
 {
     GBX_CLEANUP(gbx_fd_close) int place = -1;
     GBX_CLEANUP(gbx_fd_close) int file = -1;
-    size_t max = limit_of(r->policy);
+    size_t max = r->policy->max_bytes;
     size_t hint = 0;
     finding f = walk(root_fd, name, &place);
 
@@ -311,7 +305,7 @@ static void refuse_size(const gbx_file_policy *policy, gbx_buf *bytes,
     char text[80];
 
     (void)snprintf(text, sizeof text, "%s of %zu bytes", words[TOO_LARGE].text,
-                   limit_of(policy));
+                   (size_t)policy->max_bytes);
     refuse(bytes, "Error", words[TOO_LARGE].code, path, text, ret);
 }
 

@@ -177,13 +177,16 @@ TEST(bytes__arrive_as_they_are)
 TEST(limit__is_one_mebibyte_unless_said)
 {
     gbx_policy *policy = tree.policy;
+    gbx_policy *fresh = gbx_policy_new();
     char *data = calloc(1, GBX_MIB(1) + 1);
     gbx_msg_answer answer = {0};
     gbx_buf bytes;
     assert_non_null(data);
     tree_write(&tree, "more/mebibyte", data, GBX_MIB(1));
     tree_write(&tree, "more/larger", data, GBX_MIB(1) + 1);
-    policy->file.max_bytes = 0;
+    assert_non_null(fresh);
+    policy->file.max_bytes = fresh->file.max_bytes;
+    gbx_policy_free(fresh);
 
     tree_read(policy, "mebibyte", &bytes, &answer);
     assert_int_equal(answer.bytes.len, GBX_MIB(1));

@@ -164,20 +164,21 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
         if (end == start && end < a->len) /* less than one character */
             end = next_border(a, end);
     }
-    (void)gbx_buf_puts(to, "[{\"uri\":");
-    (void)gbx_json_append_string(to, uri, strlen(uri));
-    (void)gbx_buf_puts(to, ",\"mimeType\":");
-    (void)gbx_json_append_string(to, a->mime_type, strlen(a->mime_type));
+    (void)gbx_buf_puts(to, "[{");
+    gbx_json_put_text(to, "uri", uri);
+    gbx_json_put_text(to, "mimeType", a->mime_type);
+    gbx_json_put_key(to, a->is_text ? "text" : "blob");
     if (a->is_text) {
-        (void)gbx_buf_puts(to, ",\"text\":");
         (void)gbx_json_append_string(to, a->data + start, end - start);
     } else {
-        (void)gbx_buf_puts(to, ",\"blob\":\"");
+        (void)gbx_buf_puts(to, "\"");
         (void)gbx_base64_append(to, a->data + start, end - start);
         (void)gbx_buf_puts(to, "\"");
     }
-    (void)gbx_buf_printf(to, ",\"_meta\":{\"offset\":%zu,\"bytes\":%zu,\"total\":%zu",
-                         start, end - start, a->len);
+    gbx_json_put_open(to, "_meta", '{');
+    gbx_json_put_integer(to, "offset", (int64_t)start);
+    gbx_json_put_integer(to, "bytes", (int64_t)(end - start));
+    gbx_json_put_integer(to, "total", (int64_t)a->len);
     if (end < a->len)
         (void)gbx_buf_printf(to, ",\"next\":\"%s?offset=%zu&length=%zu\"", a->uri, end,
                              range.length);

@@ -21,11 +21,8 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
 {
     gbx_buf_puts(to, gbx_script_servers);
     gbx_buf_puts(to, "([");
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            gbx_buf_puts(to, ",");
-        gbx_json_append_string(to, names[i], strlen(names[i]));
-    }
+    for (size_t i = 0; i < count; i++)
+        gbx_json_put_text(to, NULL, names[i]);
     gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u},(", sleep_ms);
     gbx_buf_puts(to, gbx_script_discover);
     gbx_buf_puts(to, ")(");

@@ -295,7 +295,7 @@ typedef struct gbx_code_query {
 bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view server,
                          gbx_view settings, gbx_code_query *ret, gbx_buf *message,
                          const char **ret_code);
-/* Append a tool as discover.js wants it: {server, mark, tool}. */
+/* Append a tool to an array, as discover.js wants it: {server, mark, tool}. */
 void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view tool,
                       gbx_buf *to);
 /* Append the answer for code, {value, absent}: tools that may match, and the names of

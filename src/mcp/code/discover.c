@@ -84,23 +84,19 @@ static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t 
 /* ---- for code -------------------------------------------------------------------- */
 
 /* Append the tools that may match, as discover.js expects them. */
-static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
+static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, const char *key,
+                     gbx_buf *to)
 {
-    const char *separator = "";
-
-    (void)gbx_buf_puts(to, "[");
+    gbx_json_put_open(to, key, '[');
     for (size_t i = 0; i < code->config->server_count; i++) {
         gbx_upstream_info info =
             gbx_upstreams_info(code->upstreams, &code->config->servers[i]);
         size_t cursor = 0;
-        gbx_view key;
+        gbx_view name;
         gbx_view tool;
 
-        while (is_of(code, q, i) && gbx_view_next(info.tools, &cursor, &key, &tool)) {
-            (void)gbx_buf_puts(to, separator);
+        while (is_of(code, q, i) && gbx_view_next(info.tools, &cursor, &name, &tool))
             gbx_code_put_doc(code, info.name, tool, to);
-            separator = ",";
-        }
     }
     (void)gbx_buf_puts(to, "]");
 }
@@ -117,7 +113,7 @@ static void put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
             (void)gbx_buf_printf(&names, "%s%s", names.len > 0 ? ", " : "",
                                  code->config->servers[i].name);
     if (names.len > 0) {
-        (void)gbx_buf_puts(to, ",\"absent\":");
+        gbx_json_put_key(to, "absent");
         (void)gbx_json_append_string(to, (char *)names.data, names.len);
     }
 }
@@ -125,10 +121,10 @@ static void put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
 void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view tool,
                       gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, "{\"server\":");
-    (void)gbx_json_append_string(to, server, strlen(server));
-    (void)gbx_buf_printf(to, ",\"mark\":\"%s\",\"tool\":",
-                         gbx_gate_mark(code->gate, server, tool));
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_text(to, "server", server);
+    gbx_json_put_text(to, "mark", gbx_gate_mark(code->gate, server, tool));
+    gbx_json_put_key(to, "tool");
     (void)gbx_buf_append(to, tool.at, tool.len);
     (void)gbx_buf_puts(to, "}");
 }
@@ -136,8 +132,8 @@ void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view too
 void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
                            gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, "{\"value\":");
-    put_docs(code, query, to);
+    (void)gbx_buf_puts(to, "{");
+    put_docs(code, query, "value", to);
     put_absent(code, query, to);
     (void)gbx_buf_puts(to, "}");
 }
@@ -281,18 +277,11 @@ static void discovery_free(void *user)
 
 static void put_query(const gbx_code_query *q, gbx_buf *to)
 {
-    const struct {
-        const char *name;
-        const char *text;
-    } members[] = {{"words", q->words},
-                   {"server", q->server != NULL ? q->server->name : ""},
-                   {"tool", q->tool},
-                   {"detail", q->detail}};
-
-    for (size_t i = 0; i < GBX_COUNTOF(members); i++) {
-        (void)gbx_buf_printf(to, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
-        (void)gbx_json_append_string(to, members[i].text, strlen(members[i].text));
-    }
+    gbx_json_put_open(to, "query", '{');
+    gbx_json_put_text(to, "words", q->words);
+    gbx_json_put_text(to, "server", q->server != NULL ? q->server->name : "");
+    gbx_json_put_text(to, "tool", q->tool);
+    gbx_json_put_text(to, "detail", q->detail);
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -330,10 +319,9 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
         discovery_free(d);
         return;
     }
-    (void)gbx_buf_puts(&text, "{\"query\":");
+    (void)gbx_buf_puts(&text, "{");
     put_query(&d->query, &text);
-    (void)gbx_buf_puts(&text, ",\"docs\":");
-    put_docs(d->code, &d->query, &text);
+    put_docs(d->code, &d->query, "docs", &text);
     (void)gbx_buf_puts(&text, "}");
     if (text.failed) {
         gbx_code_say_wrong(d->code, d->request, TOO_LONG);

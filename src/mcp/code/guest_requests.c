@@ -387,9 +387,9 @@ static void on_read(const gbx_guest_request *a)
     if (found == NULL)
         return;
     gbx_buf_init(&answer, 6 * found->len + GBX_KIB(4));
-    (void)gbx_buf_puts(&answer, "{\"value\":{\"mimeType\":");
-    (void)gbx_json_append_string(&answer, found->mime_type, strlen(found->mime_type));
-    (void)gbx_buf_puts(&answer, found->is_text ? ",\"text\":" : ",\"base64\":");
+    (void)gbx_buf_puts(&answer, "{\"value\":{");
+    gbx_json_put_text(&answer, "mimeType", found->mime_type);
+    gbx_json_put_key(&answer, found->is_text ? "text" : "base64");
     if (found->is_text)
         (void)gbx_json_append_string(&answer, found->data, found->len);
     else

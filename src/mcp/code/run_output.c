@@ -82,13 +82,12 @@ void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message
 static void put_handle(const char *uri, const char *error, const char *mime_type,
                        size_t len, gbx_buf *to)
 {
-    const char *text = uri != NULL ? uri : error;
-
-    (void)gbx_buf_puts(to, uri != NULL ? "{\"uri\":" : "{\"error\":");
-    (void)gbx_json_append_string(to, text, strlen(text));
-    (void)gbx_buf_puts(to, ",\"mimeType\":");
-    (void)gbx_json_append_string(to, mime_type, strlen(mime_type));
-    (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
+    (void)gbx_buf_puts(to, "{");
+    gbx_json_put_text(to, "uri", uri);
+    gbx_json_put_text(to, "error", error);
+    gbx_json_put_text(to, "mimeType", mime_type);
+    gbx_json_put_integer(to, "bytes", (int64_t)len);
+    (void)gbx_buf_puts(to, "}");
 }
 
 /* Room for one more artifact in the list. */

@@ -222,7 +222,8 @@ static bool put_eager_docs(const gbx_mcp_code *code, gbx_buf *to)
         while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
             if (count == DECLARED_MAX)
                 return false;
-            (void)gbx_buf_puts(to, count++ > 0 ? "," : "[");
+            if (count++ == 0)
+                (void)gbx_buf_puts(to, "[");
             gbx_code_put_doc(code, c->name, tool, to);
         }
     }

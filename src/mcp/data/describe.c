@@ -42,27 +42,21 @@ static bool put_options(const gbx_description *of, size_t records, bool is_whole
         [GBX_EXAMPLES_VALUES] = "values",
         [GBX_EXAMPLES_NONE] = "none",
     };
-    const char *separator = "";
 
-    (void)gbx_buf_printf(
-        to,
-        "{\"examples\":\"%s\",\"records\":%zu,\"isTable\":%s,\"isWhole\":%s,"
-        "\"room\":%d,\"brief\":%zu,",
-        examples[of->shown->examples], records, of->is_table ? "true" : "false",
-        is_whole ? "true" : "false", is_whole ? WHOLE_ROOM : TYPE_ROOM, of->brief);
-    if (of->columns_len > 0)
-        (void)gbx_buf_printf(to, "\"columns\":%.*s,", (int)of->columns_len,
-                             of->columns);
-    (void)gbx_buf_puts(to, "\"shown\":[");
-    for (size_t i = 0; i < of->shown->count; i++) {
-        const char *path = path_in(of->shown->fields[i], of->name);
-
-        if (path == NULL)
-            continue;
-        (void)gbx_buf_puts(to, separator);
-        (void)gbx_json_append_string(to, path, strlen(path));
-        separator = ",";
+    (void)gbx_buf_puts(to, "{");
+    gbx_json_put_text(to, "examples", examples[of->shown->examples]);
+    gbx_json_put_integer(to, "records", (int64_t)records);
+    gbx_json_put_bool(to, "isTable", of->is_table);
+    gbx_json_put_bool(to, "isWhole", is_whole);
+    gbx_json_put_integer(to, "room", is_whole ? WHOLE_ROOM : TYPE_ROOM);
+    gbx_json_put_integer(to, "brief", (int64_t)of->brief);
+    if (of->columns_len > 0) {
+        gbx_json_put_key(to, "columns");
+        (void)gbx_buf_append(to, of->columns, of->columns_len);
     }
+    gbx_json_put_open(to, "shown", '[');
+    for (size_t i = 0; i < of->shown->count; i++)
+        gbx_json_put_text(to, NULL, path_in(of->shown->fields[i], of->name));
     return gbx_buf_puts(to, "]}");
 }
 

@@ -228,3 +228,16 @@ void gbx_secret_memory_free(void *data, size_t size)
     explicit_bzero(data, size);
     (void)munmap(data, size > 0 ? size : 1);
 }
+
+bool gbx_text_is_listed(const char *words, const char *text, size_t len)
+{
+    for (;;) {
+        size_t word = strcspn(words, " ");
+
+        if (word == len && memcmp(words, text, len) == 0)
+            return true;
+        if (words[word] == 0)
+            return false;
+        words += word + 1;
+    }
+}

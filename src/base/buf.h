@@ -28,6 +28,9 @@ gbx_span gbx_span_of(const char *text);
 /* Take the next line from *rest, without its newline; false after the last. */
 bool gbx_span_line(gbx_span *rest, gbx_span *ret);
 
+/* True if the text is one of the words, which are separated by single spaces. */
+bool gbx_text_is_listed(const char *words, const char *text, size_t len);
+
 typedef struct gbx_buf {
     uint8_t *data; /* NULL while nothing was appended */
     size_t len;

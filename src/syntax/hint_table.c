@@ -3,6 +3,7 @@
  * that matches is used: specific ones come before general ones. */
 #include "syntax/hint_table.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "syntax/tree.h"
 

@@ -760,19 +760,6 @@ void gbx_text_blank(char *to, size_t start, size_t end)
     }
 }
 
-bool gbx_text_is_listed(const char *words, const char *text, size_t len)
-{
-    for (;;) {
-        size_t word = strcspn(words, " ");
-
-        if (word == len && memcmp(words, text, len) == 0)
-            return true;
-        if (words[word] == 0)
-            return false;
-        words += word + 1;
-    }
-}
-
 bool gbx_text_quoted(const char *text, const char *part, const char *open,
                      const char *close, const char **ret_text, size_t *ret_len)
 {

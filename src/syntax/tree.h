@@ -339,9 +339,6 @@ size_t gbx_text_name_length(const char *text);
 /* Overwrite [start, end) with blanks: lines and columns stay the same. */
 void gbx_text_blank(char *to, size_t start, size_t end);
 
-/* True if the text is one of the words, which are separated by single spaces. */
-bool gbx_text_is_listed(const char *words, const char *text, size_t len);
-
 /* Find the text between open and the next close, after part, in a NUL-terminated text;
  * false: none. */
 bool gbx_text_quoted(const char *text, const char *part, const char *open,

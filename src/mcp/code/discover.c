@@ -43,11 +43,9 @@ bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view serv
                          gbx_view settings, gbx_code_query *ret, gbx_buf *message,
                          const char **ret_code)
 {
-    static const char *const details[] = {"", "names", "summary", "types"};
     gbx_view tool = gbx_view_member(settings, "tool");
     gbx_view detail = gbx_view_member(settings, "detail");
     char name[GBX_CODE_SERVER_SIZE];
-    bool known = false;
 
     *ret_code = "INVALID_ARGS";
     if (!take_text(words, "query", ret->words, sizeof ret->words, message) ||
@@ -55,9 +53,8 @@ bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view serv
         !take_text(tool, "tool", ret->tool, sizeof ret->tool, message) ||
         !take_text(detail, "detail", ret->detail, sizeof ret->detail, message))
         return false;
-    for (size_t i = 0; i < GBX_COUNTOF(details); i++)
-        known = known || strcmp(ret->detail, details[i]) == 0;
-    if (!known) {
+    if (ret->detail[0] != 0 &&
+        !gbx_text_is_listed("names summary types", ret->detail, strlen(ret->detail))) {
         (void)gbx_buf_puts(message, "'detail' is \"names\", \"summary\" or \"types\"");
         return false;
     }

@@ -88,18 +88,14 @@ bool gbx_granted(const gbx_policy *policy, gbx_capability capability)
 
 bool gbx_granted_writes(const gbx_policy *policy)
 {
-    static const char *const asks[] = {"GET", "HEAD", "OPTIONS"};
-
     if (!gbx_granted(policy, GBX_CAP_FETCH))
         return false;
     if (policy->fetch.method_count == 0)
         return true; /* all of them */
     for (size_t i = 0; i < policy->fetch.method_count; i++) {
-        bool is_ask = false;
+        const char *method = policy->fetch.methods[i];
 
-        for (size_t a = 0; a < GBX_COUNTOF(asks); a++)
-            is_ask = is_ask || strcmp(policy->fetch.methods[i], asks[a]) == 0;
-        if (!is_ask)
+        if (!gbx_text_is_listed("GET HEAD OPTIONS", method, strlen(method)))
             return true;
     }
     return false;

@@ -63,21 +63,13 @@ static bool is_name(const char *text, size_t len)
 /* Code destructures datasets by name, and ({ orders, class }) => ... is not valid. */
 static bool is_reserved(const char *text, size_t len)
 {
-    static const char *const words[] = {
-        "arguments", "await",      "break",     "case",    "catch",      "class",
-        "const",     "continue",   "debugger",  "default", "delete",     "do",
-        "else",      "enum",       "eval",      "export",  "extends",    "false",
-        "finally",   "for",        "function",  "if",      "implements", "import",
-        "in",        "instanceof", "interface", "let",     "new",        "null",
-        "package",   "private",    "protected", "public",  "return",     "static",
-        "super",     "switch",     "this",      "throw",   "true",       "try",
-        "typeof",    "var",        "void",      "while",   "with",       "yield",
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        if (strlen(words[i]) == len && memcmp(words[i], text, len) == 0)
-            return true;
-    return false;
+    return gbx_text_is_listed(
+        "arguments await break case catch class const continue debugger "
+        "default delete do else enum eval export extends false finally "
+        "for function if implements import in instanceof interface let "
+        "new null package private protected public return static super "
+        "switch this throw true try typeof var void while with yield",
+        text, len);
 }
 
 static gbx_spec_format format_of_path(const char *path)

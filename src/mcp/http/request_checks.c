@@ -261,14 +261,11 @@ bool gbx_http_is_modern(const gbx_http_request *r, const gbx_rpc_message *messag
 
 bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *r)
 {
-    static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                           "2024-11-05"};
     const char *version = gbx_http_field_of(r, VERSION_FIELD);
 
-    for (size_t i = 0; version != NULL && i < GBX_COUNTOF(versions); i++)
-        if (strcmp(versions[i], version) == 0)
-            return true;
-    return version == NULL || refuse(c, 400, NULL, "unsupported MCP-Protocol-Version");
+    return version == NULL ||
+           gbx_text_is_listed(GBX_MCP_LEGACY, version, strlen(version)) ||
+           refuse(c, 400, NULL, "unsupported MCP-Protocol-Version");
 }
 
 /* True if the field has the value in the body. It may be in base64, for characters that

@@ -94,6 +94,10 @@ void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The protocol version of the modern era; every request carries it. */
 #define GBX_MCP_MODERN "2026-07-28"
 
+/* The newest version of the legacy era, and all that a client of ours may speak. */
+#define GBX_MCP_LEGACY_NEWEST "2025-11-25"
+#define GBX_MCP_LEGACY        GBX_MCP_LEGACY_NEWEST " 2025-06-18 2025-03-26 2024-11-05"
+
 /* Key in the _meta of a log message of that era: the id of its request. The protocol
  * itself links a log message to its request only by the connection. */
 #define GBX_MCP_LOG_META "glovebox/requestId"

@@ -12,13 +12,9 @@
 
 #include <string.h>
 
-#define META         "io.modelcontextprotocol/"
-#define LEGACY_FIRST "2025-11-25"
+#define META "io.modelcontextprotocol/"
 
 #define UNSUPPORTED_VERSION (-32022)
-
-static const char *const legacy_versions[] = {LEGACY_FIRST, "2025-06-18", "2025-03-26",
-                                              "2024-11-05"};
 
 static const char *const level_names[] = {"debug", "info",     "notice", "warning",
                                           "error", "critical", "alert",  "emergency"};
@@ -35,14 +31,6 @@ static const char capabilities_text[] =
     "{\"tools\":{\"listChanged\":true},"
     "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
     "\"prompts\":{},\"logging\":{}}";
-
-static bool is_supported(const char *version)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
-        if (strcmp(legacy_versions[i], version) == 0)
-            return true;
-    return false;
-}
 
 static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
 {
@@ -65,7 +53,7 @@ const char *gbx_mcp_level_name(int level)
 }
 
 static const char no_version[] =
-    "no protocol version: send 'initialize' first (" LEGACY_FIRST
+    "no protocol version: send 'initialize' first (" GBX_MCP_LEGACY_NEWEST
     " and before), or _meta with " META "protocolVersion (" GBX_MCP_MODERN ")";
 
 static const char bad_meta[] =
@@ -142,8 +130,8 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
     }
     if (!gbx_rpc_copy_text(gbx_view_member(request->params, "protocolVersion"), version,
                            sizeof version) ||
-        !is_supported(version))
-        memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
+        !gbx_text_is_listed(GBX_MCP_LEGACY, version, strlen(version)))
+        memcpy(version, GBX_MCP_LEGACY_NEWEST, sizeof GBX_MCP_LEGACY_NEWEST);
     memcpy(server->version, version, sizeof version);
     server->era = era_of(capabilities, -1);
     request->era = server->latest = server->era;

@@ -428,7 +428,7 @@ typedef struct gbx_code_run {
     gbx_box_run *box_run; /* NULL: ended, or not begun */
     uint32_t timeout_ms;
     int64_t start_ns;
-    struct event *timer;
+    gbx_mcp_timer timer;
     double paused_ms; /* while waiting for a person */
     double seen_ms;   /* time of the last check */
     bool is_late;

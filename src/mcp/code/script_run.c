@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/event.h>
-
 #define VALUE_MAX   GBX_MIB(512)
 #define PRINTED_MAX GBX_MIB(512)
-#define TICK_MS     250.0 /* between checks of the time: the precision of pauses */
+#define TICK_MS     250 /* between checks of the time: the precision of pauses */
 
 /* ---- time ------------------------------------------------------------------------ */
 
@@ -33,20 +31,13 @@ static double left_ms(const gbx_code_run *run)
     return left > 0 ? left : 0;
 }
 
-static void unwatch(gbx_code_run *run)
-{
-    if (run->timer != NULL)
-        event_free(run->timer);
-    run->timer = NULL;
-}
-
 /* ---- the end --------------------------------------------------------------------- */
 
 static void free_run(gbx_code_run *run)
 {
     if (run->in_code.le_prev != NULL)
         LIST_REMOVE(run, in_code);
-    unwatch(run);
+    gbx_mcp_timer_cleanup(&run->timer);
     gbx_gate_forget(run->sift);
     gbx_code_run_drop_keepings(run);
     for (gbx_code_call *n = run->calls, *next; n != NULL; n = next) {
@@ -105,7 +96,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
             gbx_gate_cancel(&n->base);
     }
     if (run->open == 0 || was_stopped(run))
-        unwatch(run);
+        gbx_mcp_timer_cleanup(&run->timer);
     finish_if_over(run);
 }
 
@@ -198,23 +189,16 @@ static bool is_asking(const gbx_code_run *run)
 
 static void arm(gbx_code_run *run)
 {
-    double wait_ms = left_ms(run);
-    struct timeval wait;
+    double left = left_ms(run);
 
-    if (wait_ms > TICK_MS)
-        wait_ms = TICK_MS;
-    wait.tv_sec = 0;
-    wait.tv_usec = (suseconds_t)(wait_ms * 1000) + 1;
-    (void)event_add(run->timer, &wait);
+    gbx_mcp_timer_set(&run->timer, left < TICK_MS ? (uint32_t)left + 1 : TICK_MS);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *user)
+static void on_tick(void *user)
 {
     gbx_code_run *run = user;
     double now_ms = elapsed_ms(run);
 
-    (void)fd;
-    (void)what;
     if (is_asking(run))
         run->paused_ms += now_ms - run->seen_ms;
     run->seen_ms = now_ms;
@@ -229,8 +213,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
 /* The time limit is kept here, not in the engine: it pauses while a person is asked. */
 static void watch(gbx_code_run *run)
 {
-    run->timer =
-        gbx_need(event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_tick, run));
+    gbx_mcp_timer_init(&run->timer, run->code->loop, on_tick, run);
     arm(run);
 }
 

@@ -6,7 +6,6 @@
 #include "mcp/data/datasets.h"
 #include "policy/policy.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +43,10 @@ static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
                      set->told.lost);
 }
 
-static void on_again(evutil_socket_t fd, short what, void *user)
+static void on_again(void *user)
 {
     gbx_mcp_data *d = user;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < d->count; i++)
         if (d->sets[i].is_held)
             gbx_data_loader_want(&d->loader, i, GBX_SOURCE_WHOLE);
@@ -57,7 +54,6 @@ static void on_again(evutil_socket_t fd, short what, void *user)
 
 static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
 {
-    static const struct timeval while_held = {.tv_sec = HELD_MS / 1000};
     gbx_dataset_state *set = &d->sets[o->index];
     bool was_loaded = set->is_loaded;
     bool had_problem = set->problem[0] != 0;
@@ -70,8 +66,8 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     if (o->kind == GBX_LOAD_REFUSED || o->kind == GBX_LOAD_HELD)
         gbx_mcp_warn("dataset '%s': %s%s", set->spec.name, set->problem,
                      set->is_loaded ? "; what was read before stays" : "");
-    if (set->is_held && !evtimer_pending(d->again, NULL))
-        (void)evtimer_add(d->again, &while_held);
+    if (set->is_held && !gbx_mcp_timer_is_set(&d->again))
+        gbx_mcp_timer_set(&d->again, HELD_MS);
     gbx_offer_all(d);
     if (was_loaded && (o->kind != GBX_LOAD_UNCHANGED || had_problem))
         gbx_mcp_server_resource_updated(d->server, set->uri);
@@ -223,7 +219,7 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
     if (d->box == NULL)
         return gbx_fail(reterr, GBX_E_OS, "cannot start a thread for an engine");
     gbx_box_on_restart(d->box, reload, d);
-    d->again = gbx_need(evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d));
+    gbx_mcp_timer_init(&d->again, d->loop, on_again, d);
     d->loader.room = DESCRIPTIONS_MAX / d->count;
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
@@ -311,8 +307,7 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
         gbx_box_free(d->box);
         gbx_artifacts_free(d->artifacts);
     }
-    if (d->again != NULL)
-        event_free(d->again);
+    gbx_mcp_timer_cleanup(&d->again);
     for (size_t i = 0; i < d->count; i++) {
         gbx_spec_cleanup(&d->sets[i].spec);
         gbx_told_cleanup(&d->sets[i].told);

@@ -255,7 +255,7 @@ struct gbx_mcp_data {
     gbx_artifacts *artifacts; /* results that were too long to be shown */
     bool is_alone;            /* without scripts: it owns box and artifacts */
     bool is_held;             /* tool and resource lists wait for us */
-    struct event *again;      /* retries locked databases */
+    gbx_mcp_timer again;      /* retries locked databases */
     LIST_HEAD(, gbx_compute) calls;
 };
 

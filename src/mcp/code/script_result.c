@@ -138,33 +138,17 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     m->message = gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
-/* The line of the code with that number, from 1; the last one for a number past the
- * end. */
-static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret_len)
-{
-    const char *end = run->text + run->text_len;
-    const char *at = run->text;
-    const char *eol;
-
-    for (uint32_t n = 1; n < line && at < end; n++) {
-        eol = memchr(at, '\n', (size_t)(end - at));
-        at = eol != NULL ? eol + 1 : end;
-    }
-    eol = memchr(at, '\n', (size_t)(end - at));
-    *ret_len = (size_t)((eol != NULL ? eol : end) - at);
-    return at;
-}
-
 /* line: the line that failed. */
 static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
                             struct material *m)
 {
     const char *hint = gbx_result_hint(run->result);
     const char *message = gbx_result_error(run->result);
-    size_t len;
-    const char *text = find_line(run, line, &len);
-    const char *better = gbx_code_advice(message, hint, text, len);
+    const char *better;
+    size_t start, end;
 
+    (void)gbx_lines_find(run->text, run->text_len, line, &start, &end);
+    better = gbx_code_advice(message, hint, run->text + start, end - start);
     m->hint = gbx_code_name_meant(run, message, hint);
     if (m->hint != NULL)
         return m->hint;

@@ -188,6 +188,27 @@ void gbx_view_members(gbx_view object, const char *const *names, size_t count,
             }
 }
 
+bool gbx_view_once(gbx_view object, const char *const *names, size_t count,
+                   gbx_view *ret)
+{
+    bool all_once = true;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    memset(ret, 0, count * sizeof *ret);
+    while (gbx_view_next(object, &cursor, &key, &value))
+        for (size_t i = 0; i < count; i++) {
+            if (!gbx_view_is_text(key, names[i]))
+                continue;
+            if (ret[i].at != NULL)
+                all_once = false;
+            else
+                ret[i] = value;
+        }
+    return all_once;
+}
+
 bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
                    gbx_view *ret_value)
 {

@@ -33,6 +33,9 @@ gbx_view gbx_view_member(gbx_view object, const char *name);
 /* The same for several different names, in one pass. */
 void gbx_view_members(gbx_view object, const char *const *names, size_t count,
                       gbx_view *ret);
+/* The same; false if one of them is there twice. */
+bool gbx_view_once(gbx_view object, const char *const *names, size_t count,
+                   gbx_view *ret);
 
 /*
  * Walk an array or an object: *cursor is 0 at first. *ret_name is the member's name as a

@@ -323,9 +323,6 @@ typedef struct gbx_message_cut {
 bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
                         const gbx_message_cut *cuts, size_t count);
 
-/* True if the object has each of these names at most once. */
-bool gbx_message_is_once(gbx_view object, const char *const *names, size_t count);
-
 /* The ids in a message of a child; no value where it has none. */
 typedef struct gbx_message_refs {
     gbx_view id;      /* of an answer */

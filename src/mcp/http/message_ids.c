@@ -32,24 +32,6 @@ bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
     return gbx_buf_append(to, at, (size_t)(text + len - at));
 }
 
-bool gbx_message_is_once(gbx_view object, const char *const *names, size_t count)
-{
-    unsigned seen = 0;
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
-
-    while (gbx_view_next(object, &cursor, &name, &value))
-        for (size_t i = 0; i < count; i++) {
-            if (!gbx_view_is_text(name, names[i]))
-                continue;
-            if ((seen & 1u << i) != 0)
-                return false;
-            seen |= 1u << i;
-        }
-    return true;
-}
-
 void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret)
 {
     bool is_answer = message->kind == GBX_RPC_RESULT || message->kind == GBX_RPC_ERROR;

@@ -310,23 +310,25 @@ bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
     static const char *const in_meta[] = {GBX_MCP_META_PREFIX "protocolVersion",
                                           GBX_MCP_META_PREFIX "clientCapabilities",
                                           "progressToken"};
-    gbx_view meta = gbx_view_member(m->payload, "_meta");
-    gbx_view version = gbx_view_member(meta, in_meta[0]);
+    gbx_view params[GBX_COUNTOF(in_params)];
+    gbx_view meta[GBX_COUNTOF(in_meta)];
+    bool all_once =
+        gbx_view_once(m->payload, in_params, GBX_COUNTOF(in_params), params);
     const char *named = named_by(m->method);
     const char *fault = NULL;
     int code = HEADER_MISMATCH;
 
+    all_once =
+        gbx_view_once(params[0], in_meta, GBX_COUNTOF(in_meta), meta) && all_once;
     if (m->kind == GBX_RPC_REQUEST &&
-        (gbx_view_kind(version) != '"' ||
-         gbx_view_kind(gbx_view_member(meta, in_meta[1])) != '{')) {
+        (gbx_view_kind(meta[0]) != '"' || gbx_view_kind(meta[1]) != '{')) {
         code = GBX_RPC_INVALID_PARAMS;
         fault = "_meta must have " GBX_MCP_META_PREFIX "protocolVersion, a string, "
                 "and " GBX_MCP_META_PREFIX "clientCapabilities, an object";
-    } else if (!gbx_message_is_once(m->payload, in_params, GBX_COUNTOF(in_params)) ||
-               !gbx_message_is_once(meta, in_meta, GBX_COUNTOF(in_meta))) {
+    } else if (!all_once) {
         code = GBX_RPC_INVALID_REQUEST;
         fault = "a member is there twice";
-    } else if (version.at != NULL && !is_field(r, VERSION_FIELD, version)) {
+    } else if (meta[0].at != NULL && !is_field(r, VERSION_FIELD, meta[0])) {
         fault = "MCP-Protocol-Version is not the version in _meta";
     } else if (!is_method_field(r, m->method)) {
         fault = "Mcp-Method is not the method";

@@ -26,32 +26,6 @@ static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
     return false;
 }
 
-/* Find the members of a message; false if one of them occurs twice. If there are two
- * ids, neither is used. */
-static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
-{
-    bool has_two_ids = false;
-    bool all_once = true;
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
-
-    while (gbx_view_next(object, &cursor, &name, &value)) {
-        for (size_t i = 0; i < MEMBERS; i++) {
-            if (!gbx_view_is_text(name, names[i]))
-                continue;
-            if (ret[i].at != NULL) {
-                all_once = false;
-                has_two_ids = has_two_ids || i == ID;
-            }
-            ret[i] = value;
-        }
-    }
-    if (has_two_ids)
-        ret[ID] = (gbx_view){0};
-    return all_once;
-}
-
 /* Some languages write every possible member, with null for those that are missing. */
 static void drop_nulls(gbx_view m[MEMBERS])
 {
@@ -138,7 +112,7 @@ bool gbx_rpc_read(const char *text, size_t len, gbx_rpc_message *ret,
 
 bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_fault)
 {
-    gbx_view m[MEMBERS] = {{0}};
+    gbx_view m[MEMBERS];
     gbx_rpc_message message = {0};
     bool has_all_once;
     bool is_response;
@@ -150,7 +124,10 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
     }
     if (gbx_view_kind(value) != '{')
         return refuse(ret_fault, GBX_RPC_INVALID_REQUEST, "a message is an object");
-    has_all_once = take_members(value, m);
+    has_all_once = gbx_view_once(value, names, MEMBERS, m);
+    /* Of two ids, neither is used. */
+    if (!has_all_once && !gbx_view_once(value, &names[ID], 1, &m[ID]))
+        m[ID] = (gbx_view){0};
     if (gbx_rpc_is_id(m[ID]))
         ret_fault->id = message.id = m[ID];
     /* If it may be a response, the id is one of ours and must not be answered. */

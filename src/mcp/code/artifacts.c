@@ -16,10 +16,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define NAME_BYTES 200
+#include <event2/http.h>
 
-/* Size of a decoded query with a range. */
-#define QUERY_SIZE 100
+#define NAME_BYTES 200
 
 char *gbx_copy_bytes(const void *data, size_t len)
 {
@@ -86,63 +85,34 @@ struct range {
     size_t length;
 };
 
-static bool read_number(const char **at, size_t *ret)
-{
-    const char *from = *at;
-    size_t value = 0;
-
-    for (; **at >= '0' && **at <= '9'; (*at)++) {
-        if (*at - from > 14)
-            return false;
-        value = value * 10 + (size_t)(**at - '0');
-    }
-    *ret = value;
-    return *at > from;
-}
-
-/* Decode the query: '=' and '&' may be escaped. */
-static bool take_query(const char *given, char ret[QUERY_SIZE])
-{
-    size_t n = 0;
-
-    for (const char *at = given; *at != 0; at++) {
-        bool is_escape = strncasecmp(at, "%3d", 3) == 0 || strncmp(at, "%26", 3) == 0;
-
-        if (n + 1 == QUERY_SIZE)
-            return false;
-        ret[n++] = !is_escape ? *at : at[1] == '3' ? '=' : '&';
-        at += is_escape ? 2 : 0;
-    }
-    ret[n] = 0;
-    return true;
-}
-
-/* Parse "?offset=N&length=M", one of the two, or nothing. */
+/* Parse "?offset=N&length=M", one of the two, or nothing. A length of 0 is refused: a
+ * client would request empty pages for ever. */
 static bool read_range(const char *given, struct range *ret)
 {
-    char query[QUERY_SIZE] = "";
+    size_t len = 0;
+    char *part;
+    char *rest;
+    GBX_CLEANUP(gbx_free) char *query = NULL;
 
     *ret = (struct range){0, SIZE_MAX};
-    if (!take_query(given, query))
-        return false;
-    if (query[0] == 0 || query[1] == 0)
+    if (given[0] == 0 || given[1] == 0)
         return true;
-    for (const char *at = query; *at != 0;) {
-        bool ok = false;
+    query = rest = gbx_need(evhttp_uridecode(given + 1, 0, &len));
+    if (strlen(query) != len)
+        return false;
+    while ((part = strsep(&rest, "&")) != NULL) {
+        bool is_offset = strncmp(part, "offset=", 7) == 0;
+        size_t digits;
 
-        at++; /* ? or & */
-        if (strncmp(at, "offset=", 7) == 0) {
-            at += 7;
-            ok = read_number(&at, &ret->offset);
-        } else if (strncmp(at, "length=", 7) == 0) {
-            at += 7;
-            /* A client would request empty pages for ever. */
-            ok = read_number(&at, &ret->length) && ret->length > 0;
-        }
-        if (!ok || (*at != 0 && *at != '&'))
+        if (!is_offset && strncmp(part, "length=", 7) != 0)
             return false;
+        part += 7;
+        digits = strspn(part, "0123456789");
+        if (digits == 0 || digits > 15 || part[digits] != 0)
+            return false;
+        *(is_offset ? &ret->offset : &ret->length) = strtoull(part, NULL, 10);
     }
-    return true;
+    return ret->length > 0;
 }
 
 static size_t next_border(const gbx_artifact *a, size_t at)

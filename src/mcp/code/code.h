@@ -63,8 +63,8 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
 const gbx_artifact *gbx_artifacts_find(gbx_artifacts *store, const char *uri,
                                        int64_t now_ns);
 
-/* Append the contents for resources/read of URI or URI?offset=N&length=M, also with %3D
- * and %26: bytes, or whole characters of text, at least one. They have the requested
+/* Append the contents for resources/read of URI or URI?offset=N&length=M, with or without
+ * escapes: bytes, or whole characters of text, at least one. They have the requested
  * uri, their position, and the URI of the next part. False if the artifact does not
  * exist, or the range is not valid; a length of 0 never is. */
 bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,

@@ -38,6 +38,7 @@ typedef struct gbx_host_call {
     const char *name;    /**< as it was exposed */
     const char *args;    /**< a JSON array, valid UTF-8, ends in NUL: hostile */
     size_t args_len;     /**< bytes, without the NUL */
+    const char *call_id; /**< the name of `call` in the security log */
 } gbx_host_call;
 
 /**

@@ -44,7 +44,8 @@ static void call_function(gbx_run *run, const gbx_function *f, gbx_request reque
                           .call = run->ticket,
                           .name = f->name,
                           .args = text,
-                          .args_len = args.len};
+                          .args_len = args.len,
+                          .call_id = run->result->call_id};
 
     if (text == NULL) {
         run->exchange.is_nomem = true;

@@ -114,12 +114,13 @@ FIELD(gbx_replay, recorded_engine, 40);
 FIELD(gbx_replay, engine, 48);
 FIELD(gbx_replay, recorded_code, 56);
 
-SIZE(gbx_host_call, 40);
+SIZE(gbx_host_call, 48);
 FIELD(gbx_host_call, request, 0);
 FIELD(gbx_host_call, call, 8);
 FIELD(gbx_host_call, name, 16);
 FIELD(gbx_host_call, args, 24);
 FIELD(gbx_host_call, args_len, 32);
+FIELD(gbx_host_call, call_id, 40);
 
 SIZE(gbx_stats, 56);
 FIELD(gbx_stats, wall_ms, 0);

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +40,6 @@ struct gbx_box {
     gbx_mcp_loop *loop;
     gbx_options options;
     gbx_preload preload;
-    gbx_audit_fn audit;
-    void *audit_user;
     void (*restarted)(void *user); /* the engine, without datasets; or NULL */
     void *restarted_user;
     pthread_t starter;
@@ -55,33 +52,12 @@ struct gbx_box {
     gbx_error failure; /* of the last start; GBX_OK unless it failed */
     gbx_backoff backoff;
     TAILQ_HEAD(, gbx_box_run) runs; /* in the order of their arrival */
-    pthread_mutex_t lock; /* protects id, is_starting; engine, outcome for threads */
+    pthread_mutex_t lock; /* protects is_starting; engine, outcome for threads */
     pthread_cond_t started;
     bool is_starting;
-    char id[16]; /* of the engine, once its log has begun */
 };
 
 /* ---- on the engine's threads ----------------------------------------------------- */
-
-/* The library reveals the engine's name only in its log, so read it there. */
-static void on_audit(void *user, const char *line, size_t len)
-{
-    static const char key[] = "\"engine\":\"";
-    gbx_box *box = user;
-    const char *at = memmem(line, len, key, sizeof key - 1);
-    size_t n = 0;
-
-    (void)pthread_mutex_lock(&box->lock);
-    if (box->id[0] == 0 && at != NULL) {
-        at += sizeof key - 1;
-        while (n + 1 < sizeof box->id && at[n] != '"')
-            n++;
-        memcpy(box->id, at, n);
-        box->id[n] = 0;
-    }
-    (void)pthread_mutex_unlock(&box->lock);
-    box->audit(box->audit_user, line, len);
-}
 
 static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call);
 
@@ -253,9 +229,6 @@ static void start_again(gbx_box *box)
         return;
     if (box->has_starter) /* has ended or soon will: the post is its last action */
         (void)pthread_join(box->starter, NULL);
-    (void)pthread_mutex_lock(&box->lock);
-    box->id[0] = 0;
-    (void)pthread_mutex_unlock(&box->lock);
     if (start(box))
         box->failure = (gbx_error){.status = GBX_OK};
     else
@@ -287,7 +260,7 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
     (void)engine;
     if (run != NULL && run->hooks->request != NULL &&
         gbx_view_open(call->args, call->args_len, &args))
-        run->hooks->request(run->user, call->request, args);
+        run->hooks->request(run->user, call, args);
     else
         gbx_box_answer(box, call->request, refused, sizeof refused - 1);
 }
@@ -303,12 +276,6 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *prelo
     box->loop = loop;
     box->options = *options;
     box->preload = (gbx_preload){GBX_CODE_PRELOAD_NAME, preload, preload_len};
-    if (options->on_audit != NULL) {
-        box->audit = options->on_audit;
-        box->audit_user = options->audit_user;
-        box->options.on_audit = on_audit;
-        box->options.audit_user = box;
-    }
     if (start(box))
         return box;
     gbx_box_free(box);
@@ -405,18 +372,6 @@ void gbx_box_abort(gbx_box_run *run)
         gbx_abort(run->box->engine, run->ticket);
     else
         end_unbegun(run);
-}
-
-void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE])
-{
-    gbx_box *box = run->box;
-
-    ret[0] = 0;
-    (void)pthread_mutex_lock(&box->lock);
-    if (box->id[0] != 0)
-        (void)snprintf(ret, GBX_BOX_NAME_SIZE, "%s-%llu", box->id,
-                       (unsigned long long)run->ticket);
-    (void)pthread_mutex_unlock(&box->lock);
 }
 
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len)

@@ -7,10 +7,8 @@
 #include "base/json.h"
 #include "policy/policy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* servers.js, and the scripts whose functions it uses */
 extern const char gbx_script_servers[], gbx_script_discover[],
@@ -179,7 +177,6 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
 {
     gbx_status status = allow_asking(options, reterr);
     gbx_mcp_code *code;
-    uint32_t salt = 0;
 
     if (status != GBX_OK)
         return status;
@@ -192,8 +189,6 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->upstreams = upstreams;
     code->gate = gate;
     gbx_code_list_tools_begin(code);
-    (void)!getrandom(&salt, sizeof salt, 0);
-    (void)snprintf(code->id, sizeof code->id, "%08x", salt);
     code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
     if (start_box(code, options) && gbx_code_register(code) &&

@@ -157,9 +157,9 @@ typedef enum gbx_box_turn {
 /* All are called on the loop's thread; user is that of the run. All but done may be
  * NULL. */
 typedef struct gbx_box_hooks {
-    /* args: the arguments of the host function, an array, borrowed until this returns.
-     * Answer once, with gbx_box_answer(). NULL: every request is refused. */
-    void (*request)(void *user, gbx_request request, gbx_view args);
+    /* args: the arguments of the host function, an array. Both are borrowed until this
+     * returns. Answer once, with gbx_box_answer(). NULL: every request is refused. */
+    void (*request)(void *user, const gbx_host_call *call, gbx_view args);
     void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
     /* The engine is ready. The hook may still set the call's input. */
     gbx_box_turn (*turn)(void *user, gbx_call *call);
@@ -193,10 +193,6 @@ void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user)
 void gbx_box_go_on(gbx_box *box);
 /* done is still called, but not from inside this call. */
 void gbx_box_abort(gbx_box_run *run);
-
-/* The run's name in the engine's security log; "" without a log. */
-#define GBX_BOX_NAME_SIZE 40
-void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE]);
 
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len);
 

@@ -217,8 +217,6 @@ struct gbx_mcp_code {
     bool is_held;          /* the first tools/list waits for `declared` alone */
     bool is_declaring;     /* a script that makes `declared` runs */
     bool is_declared_late; /* and must run again: more tools are known */
-    char id[9];            /* names this object in the gate's log */
-    uint64_t run_count;    /* so far */
     bool file_changed;     /* the configuration; reported on standard error */
     bool change_told;      /* reported to the model, too */
 };
@@ -419,8 +417,8 @@ typedef struct gbx_run_fault {
 typedef struct gbx_code_run {
     gbx_mcp_code *code;
     gbx_mcp_request *request;
-    char id[40]; /* as in the gate's log */
-    char *text;  /* as received */
+    char id[GBX_TOOL_CALL_RUN_SIZE]; /* in the logs; "": has requested nothing yet */
+    char *text;                      /* as received */
     size_t text_len;
     gbx_view input;                     /* of the request */
     char *remarks[GBX_RUN_REMARKS_MAX]; /* our own lines in the log */
@@ -512,7 +510,7 @@ void gbx_code_run_redact(gbx_code_run *run);
 /* ---- guest_requests.c ---------------------------------------------------- */
 
 /* Handle a request of the code; user is the run. */
-void gbx_code_run_request(void *user, gbx_request request, gbx_view args);
+void gbx_code_run_request(void *user, const gbx_host_call *call, gbx_view args);
 
 /* Drop artifacts that are not kept yet. */
 void gbx_code_run_drop_keepings(gbx_code_run *run);

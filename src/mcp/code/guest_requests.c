@@ -38,17 +38,6 @@ static void refuse(const gbx_guest_request *a, const char *code, const char *mes
 
 /* ---- call ------------------------------------------------------------------------ */
 
-/* Let the gate's log use the run's name in the engine's log, until the run ends. */
-static void take_name(gbx_code_run *run)
-{
-    char name[GBX_BOX_NAME_SIZE] = "";
-
-    if (run->box_run != NULL)
-        gbx_box_name(run->box_run, name);
-    if (name[0] != '\0')
-        (void)snprintf(run->id, sizeof run->id, "%s", name);
-}
-
 static void on_call(const gbx_guest_request *a)
 {
     gbx_code_run *run = a->run;
@@ -56,8 +45,6 @@ static void on_call(const gbx_guest_request *a)
     gbx_code_call *call;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    if (run->call_count == 0)
-        take_name(run);
     if (run->call_count >= run->code->settings->calls) {
         refuse(a, "CALL_LIMIT",
                "the limit on calls of one execute is reached: ask for more at once");
@@ -510,7 +497,7 @@ static void on_fault(const gbx_guest_request *a)
 
 /* ---- dispatch -------------------------------------------------------------------- */
 
-void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
+void gbx_code_run_request(void *user, const gbx_host_call *call, gbx_view args)
 {
     static const struct {
         const char *name;
@@ -519,11 +506,13 @@ void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
                       {"discover", on_discover}, {"progress", on_progress},
                       {"artifact", on_artifact}, {"read", on_read},
                       {"show", on_show},         {"fault", on_fault}};
-    gbx_guest_request a = {.run = user, .request = request};
+    gbx_guest_request a = {.run = user, .request = call->request};
     gbx_view operation = {NULL, 0};
     gbx_view name;
     size_t cursor = 0;
 
+    if (a.run->id[0] == 0)
+        (void)snprintf(a.run->id, sizeof a.run->id, "%s", call->call_id);
     (void)gbx_view_next(args, &cursor, &name, &operation);
     for (size_t i = 0;
          i < GUEST_ARGS && gbx_view_next(args, &cursor, &name, &a.args[i]); i++)

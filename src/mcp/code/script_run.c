@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +65,8 @@ static void finish_if_over(gbx_code_run *run)
         gbx_code_run_redact(run); /* then calls this again */
         return;
     }
-    gbx_gate_end_run(run->code->gate, run->id);
+    if (run->id[0] != 0)
+        gbx_gate_end_run(run->code->gate, run->id);
     gbx_code_run_finish(run, left_ms(run));
     free_run(run);
 }
@@ -150,8 +150,6 @@ static void begin(gbx_code_run *run)
     gbx_limits limits = code->limits;
     gbx_call call = GBX_CALL_INIT;
 
-    (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
-                   (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     call.form = GBX_FORM_SCRIPT;
     call.code = run->text;

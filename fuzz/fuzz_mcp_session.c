@@ -56,7 +56,9 @@ static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
     (void)user;
     gbx_mcp_progress(request, 1, "p", 1);
     gbx_mcp_log_line(request, GBX_LOG_ERROR, arguments.at, arguments.len);
-    gbx_mcp_finish(request, &(gbx_mcp_result){.structured = arguments.at,
+    gbx_mcp_finish(request, &(gbx_mcp_result){.content = "[]",
+                                              .content_len = 2,
+                                              .structured = arguments.at,
                                               .structured_len = arguments.len});
 }
 
@@ -134,8 +136,8 @@ static void act(scene *s, size_t number)
         gbx_mcp_request *request = s->waiting[0];
 
         forget(s, request);
-        gbx_mcp_finish(request, &(gbx_mcp_result){.text = "late",
-                                                  .text_len = 4,
+        gbx_mcp_finish(request, &(gbx_mcp_result){.content = "[]",
+                                                  .content_len = 2,
                                                   .is_error = true});
     }
     gbx_mcp_server_resource_updated(s->server, "a://b");
@@ -169,8 +171,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     turn(&s);
     assert(gbx_mcp_server_unfinished(s.server) == s.count);
     while (s.count > 0)
-        gbx_mcp_finish(s.waiting[--s.count], &(gbx_mcp_result){.text = "end",
-                                                               .text_len = 3,
+        gbx_mcp_finish(s.waiting[--s.count], &(gbx_mcp_result){.content = "[]",
+                                                               .content_len = 2,
                                                                .is_error = true});
     turn(&s);
     gbx_mcp_server_free(s.server);

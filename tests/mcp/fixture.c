@@ -17,9 +17,24 @@
 static gbx_mcp_server *server;
 static gbx_mcp_loop *loop;
 
+static void finish_block(gbx_mcp_request *request, gbx_view text, gbx_view structured,
+                         bool is_error)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf content = {.ceiling = GBX_MIB(64)};
+
+    (void)gbx_buf_puts(&content, "[{\"type\":\"text\"");
+    gbx_json_put_shown(&content, "text", text.at != NULL ? text.at : "", text.len);
+    (void)gbx_buf_puts(&content, "}]");
+    gbx_mcp_finish(request, &(gbx_mcp_result){.content = (char *)content.data,
+                                              .content_len = content.len,
+                                              .structured = structured.at,
+                                              .structured_len = structured.len,
+                                              .is_error = is_error});
+}
+
 static void finish_text(gbx_mcp_request *request, const char *text)
 {
-    gbx_mcp_finish(request, &(gbx_mcp_result){.text = text, .text_len = strlen(text)});
+    finish_block(request, (gbx_view){text, strlen(text)}, (gbx_view){0}, false);
 }
 
 static int64_t number(gbx_view arguments, const char *name, int64_t otherwise)
@@ -33,8 +48,7 @@ static int64_t number(gbx_view arguments, const char *name, int64_t otherwise)
 static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
-    gbx_mcp_finish(request, &(gbx_mcp_result){.structured = arguments.at,
-                                              .structured_len = arguments.len});
+    finish_block(request, arguments, arguments, false);
 }
 
 /* The trace context that came with the request. */
@@ -44,17 +58,14 @@ static void trace(void *user, gbx_mcp_request *request, gbx_view arguments)
 
     (void)user;
     (void)arguments;
-    gbx_mcp_finish(request,
-                   &(gbx_mcp_result){.text = parent.at, .text_len = parent.len});
+    finish_block(request, parent, (gbx_view){0}, false);
 }
 
 static void fail(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
     (void)arguments;
-    gbx_mcp_finish(request, &(gbx_mcp_result){.text = "it did not work",
-                                              .text_len = 15,
-                                              .is_error = true});
+    finish_block(request, (gbx_view){"it did not work", 15}, (gbx_view){0}, true);
 }
 
 static void big(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -65,7 +76,7 @@ static void big(void *user, gbx_mcp_request *request, gbx_view arguments)
     (void)user;
     if (text != NULL)
         memset(text, 'x', len);
-    gbx_mcp_finish(request, &(gbx_mcp_result){.text = text, .text_len = len});
+    finish_block(request, (gbx_view){text, len}, (gbx_view){0}, false);
 }
 
 static void note(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -179,8 +190,8 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         gbx_mcp_ask(i->request, "What is your name?", schema, on_answer, i);
         return;
     }
-    gbx_mcp_finish(i->request, &(gbx_mcp_result){.text = (char *)i->answers.data,
-                                                 .text_len = i->answers.len});
+    finish_block(i->request, (gbx_view){(char *)i->answers.data, i->answers.len},
+                 (gbx_view){0}, false);
     gbx_buf_cleanup(&i->answers);
     free(i);
 }

@@ -236,8 +236,13 @@ static void finish(gbx_mcp_request **work, const gbx_mcp_result *result)
 
 static void finish_text(gbx_mcp_request **work, const char *text, bool is_error)
 {
-    finish(work, &(gbx_mcp_result){.text = text,
-                                   .text_len = strlen(text),
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf content = {.ceiling = GBX_MIB(64)};
+
+    (void)gbx_buf_puts(&content, "[{\"type\":\"text\"");
+    gbx_json_put_shown(&content, "text", text, strlen(text));
+    (void)gbx_buf_puts(&content, "}]");
+    finish(work, &(gbx_mcp_result){.content = (char *)content.data,
+                                   .content_len = content.len,
                                    .is_error = is_error});
 }
 
@@ -300,7 +305,7 @@ static void call_done(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
     (void)arguments;
-    gbx_mcp_finish(request, &(gbx_mcp_result){.text = "done", .text_len = 4});
+    finish_text(&request, "done", false);
 }
 
 /* "NAME|DESCRIPTION|INPUT SCHEMA|OUTPUT SCHEMA|TITLE|ANNOTATIONS|META", from the end on less
@@ -516,7 +521,9 @@ static void on_structured(char *rest)
 {
     gbx_mcp_request **work = named_work(&rest);
 
-    finish(work, &(gbx_mcp_result){.structured = rest,
+    finish(work, &(gbx_mcp_result){.content = "[]",
+                                   .content_len = 2,
+                                   .structured = rest,
                                    .structured_len = strlen(rest),
                                    .meta = "{\"k\":1}",
                                    .is_error = true});

@@ -40,8 +40,9 @@ static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
         continue;
     if (s->starves)
         failing_malloc_arm(1, FAIL_FROM_THEN_ON);
-    gbx_mcp_finish(request,
-                   &(gbx_mcp_result){.text = "done", .text_len = 4, .is_error = true});
+    gbx_mcp_finish(request, &(gbx_mcp_result){.content = "[]",
+                                              .content_len = 2,
+                                              .is_error = true});
 }
 
 static void say(scene *s, const char *line)

@@ -142,7 +142,6 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
     gbx_excerpt cut =
         gbx_excerpt_text((char *)text->data, text->len, cap, code->artifacts, "reply",
                          "text/plain", gbx_clock_now_ns());
-    gbx_mcp_result result = {.is_error = is_error};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks;
 
@@ -150,17 +149,17 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
     gbx_buf_init(&blocks, GBX_CUT_JSON_MAX * cap + 16384);
     gbx_excerpt_say(&cut, "reply", cap, &shown);
     gbx_excerpt_append(&cut, GBX_ESCAPE_TEXT, &shown);
-    result.text = gbx_rpc_string(&shown);
-    result.text_len = shown.len;
-    if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {
-        (void)gbx_buf_puts(&blocks, "[");
-        gbx_block_text(&blocks, shown.data, shown.len);
+    (void)gbx_buf_puts(&blocks, "[");
+    gbx_block_text(&blocks, shown.data, shown.len);
+    if (gbx_mcp_takes_links(request))
         gbx_excerpt_link(&cut, "reply", "text/plain", &blocks);
-        (void)gbx_buf_puts(&blocks, "]");
-        result.content = blocks.failed ? NULL : (char *)blocks.data;
-        result.content_len = blocks.len;
-    }
-    gbx_mcp_finish(request, &result);
+    (void)gbx_buf_puts(&blocks, "]");
+    if (blocks.failed)
+        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
+    else
+        gbx_mcp_finish(request, &(gbx_mcp_result){.content = (char *)blocks.data,
+                                                  .content_len = blocks.len,
+                                                  .is_error = is_error});
 }
 
 void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,

@@ -316,34 +316,6 @@ static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
         send_instead(request);
 }
 
-/* Add JSON as text. */
-static void add_shown(gbx_buf *to, const char *json, size_t len)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = len + 1};
-
-    (void)gbx_view_append_json((gbx_view){json, len}, &shown);
-    gbx_json_put_shown(to, "text", (const char *)shown.data, shown.len);
-    to->failed = to->failed || shown.failed;
-}
-
-static void add_content(gbx_buf *to, const gbx_mcp_result *result)
-{
-    if (result->content == NULL) {
-        gbx_json_put_open(to, "content", '[');
-        (void)gbx_buf_puts(to, "{\"type\":\"text\"");
-        if (result->text != NULL || result->structured == NULL)
-            gbx_json_put_shown(to, "text", result->text != NULL ? result->text : "",
-                               result->text_len);
-        else
-            add_shown(to, result->structured, result->structured_len);
-        (void)gbx_buf_puts(to, "}]");
-    }
-    gbx_json_put_json(to, "content", result->content, result->content_len);
-    gbx_json_put_json(to, "structuredContent", result->structured,
-                      result->structured_len);
-    gbx_json_put_bool(to, "isError", result->is_error);
-}
-
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
                          const char *meta)
 {
@@ -436,7 +408,10 @@ void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result)
         return;
     }
     gbx_mcp_reply_begin(&to, request, "complete", result->meta);
-    add_content(&to, result);
+    gbx_json_put_json(&to, "content", result->content, result->content_len);
+    gbx_json_put_json(&to, "structuredContent", result->structured,
+                      result->structured_len);
+    gbx_json_put_bool(&to, "isError", result->is_error);
     gbx_mcp_reply_end(request, &to);
 }
 

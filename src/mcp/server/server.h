@@ -151,12 +151,9 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
 
 /* The result of a tool. */
 typedef struct gbx_mcp_result {
-    const char *content; /* JSON array of content blocks; NULL: one block of text */
+    const char *content; /* JSON array of content blocks */
     size_t content_len;
-    const char *text; /* UTF-8 */
-    size_t text_len;
-    const char *structured; /* JSON object, or NULL; without content and text, it is
-                             * also sent as the text */
+    const char *structured; /* JSON object, or NULL; content should say the same */
     size_t structured_len;
     const char *meta; /* JSON object for _meta, or NULL */
     bool is_error;

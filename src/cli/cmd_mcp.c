@@ -162,7 +162,7 @@ typedef struct mcp_args {
     gbx_policy_args policy;
     gbx_http_options http;
     gbx_access_file access;
-    const gbx_access_grant *grant; /* what the client may use; NULL: everything */
+    const gbx_http_caller *client; /* NULL: without OAuth, it may use everything */
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -294,8 +294,8 @@ static bool open_security_log(serving *s, const char *path)
         return true;
     status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
                                    &s->trouble.err);
-    if (s->args->grant != NULL && s->args->grant->name[0] != '\0')
-        s->security_log.client = s->args->grant->name;
+    if (s->args->client != NULL && s->args->client->name[0] != '\0')
+        s->security_log.client = s->args->client->name;
     return gbx_trouble_output(&s->trouble, status);
 }
 
@@ -306,8 +306,8 @@ static bool has_scope(const void *user, const char *scope)
 {
     const mcp_args *args = user;
 
-    for (size_t i = 0; args->grant != NULL && i < args->access.scope_count; i++)
-        if ((args->grant->scopes >> i & 1) != 0 &&
+    for (size_t i = 0; args->client != NULL && i < args->access.scope_count; i++)
+        if ((args->client->rights >> i & 1) != 0 &&
             strcmp(args->access.scopes[i].name, scope) == 0)
             return true;
     return false;
@@ -318,8 +318,8 @@ static bool offers(const void *user, const char *tool)
 {
     const mcp_args *args = user;
 
-    return args->grant == NULL ||
-           gbx_access_gives_tool(&args->access, args->grant->scopes, tool);
+    return args->client == NULL ||
+           gbx_access_gives_tool(&args->access, args->client->rights, tool);
 }
 
 /* Keep the items about datasets that the client may use; each begins with a name. */
@@ -330,7 +330,7 @@ static void keep_datasets(const mcp_args *args, gbx_opt_list *list)
     for (size_t i = 0; i < list->count; i++) {
         char *name = gbx_need(strndup(list->item[i], strcspn(list->item[i], "=.")));
 
-        if (gbx_access_gives_dataset(&args->access, args->grant->scopes, name))
+        if (gbx_access_gives_dataset(&args->access, args->client->rights, name))
             list->item[kept++] = list->item[i];
         free(name);
     }
@@ -375,7 +375,7 @@ static gbx_status start_servers(serving *s)
     servers->server = s->server;
     servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
     servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
-    if (s->args->grant != NULL)
+    if (s->args->client != NULL)
         gbx_gate_keep_no_answers(servers->gate);
     else if (!s->args->http.is_behind_proxy) /* else the person is elsewhere */
         gbx_gate_take_sign_ins(servers->gate);
@@ -591,12 +591,10 @@ static int serve(mcp_args *args)
     return look_at_the_log(&s, status, gbx_security_log_close);
 }
 
-/* Serve the client of this process as its grant allows. */
-static int serve_granted(mcp_args *args, const char *text)
+/* Serve the client of this process as its rights allow. */
+static int serve_granted(mcp_args *args, const gbx_http_caller *client)
 {
-    const gbx_access_grant grant = gbx_access_grant_of(text);
-
-    args->grant = &grant;
+    args->client = client;
     keep_datasets(args, &args->data);
     keep_datasets(args, &args->show);
     return serve(args);
@@ -649,7 +647,7 @@ static int serve_http(mcp_args *args)
     }
     status = gbx_spawner_start(&spawner, &caller, &trouble.err);
     if (status == GBX_OK && spawner < 0)
-        return args->http.oauth_file != NULL ? serve_granted(args, caller.grant)
+        return args->http.oauth_file != NULL ? serve_granted(args, &caller)
                                              : serve(args);
     if (args->http.token_file != NULL)
         gbx_cli_hide_memory();

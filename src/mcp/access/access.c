@@ -77,8 +77,8 @@ static gbx_http_admission admit(access *a, const gbx_token *token, int64_t now,
     if (token->scopes == 0)
         return refuse(a, 403, "insufficient_scope", "the token has none of the scopes");
     (void)snprintf(ret->id, sizeof ret->id, "%s", token->id);
-    (void)snprintf(ret->grant, sizeof ret->grant, "%08x %s", token->scopes,
-                   token->name);
+    (void)snprintf(ret->name, sizeof ret->name, "%s", token->name);
+    ret->rights = token->scopes;
     ret->left_s = token->expires > now ? (uint32_t)(token->expires - now) : 1;
     return (gbx_http_admission){0};
 }
@@ -123,9 +123,8 @@ static gbx_http_admission on_tool(gbx_http_access *base, const gbx_http_caller *
                                   const char *tool)
 {
     access *a = (access *)(void *)base;
-    uint32_t scopes = gbx_access_grant_of(caller->grant).scopes;
 
-    if (gbx_access_gives_tool(a->file, scopes, tool) ||
+    if (gbx_access_gives_tool(a->file, caller->rights, tool) ||
         !gbx_access_gives_tool(a->file, UINT32_MAX, tool))
         return (gbx_http_admission){0};
     return refuse(a, 403, "insufficient_scope", "the tool needs another scope");
@@ -218,15 +217,6 @@ static const char *on_document(gbx_http_access *base, const char *path)
 
 /* ---- the whole --------------------------------------------------------------------- */
 
-gbx_access_grant gbx_access_grant_of(const char *text)
-{
-    gbx_access_grant grant = {.scopes = (uint32_t)strtoul(text, NULL, 16)};
-    const char *name = strchr(text, ' ');
-
-    (void)snprintf(grant.name, sizeof grant.name, "%s", name != NULL ? name + 1 : "");
-    return grant;
-}
-
 gbx_status gbx_access_new(const gbx_access_file *file, gbx_http_access **ret,
                           gbx_error *reterr)
 {
@@ -239,7 +229,7 @@ gbx_status gbx_access_new(const gbx_access_file *file, gbx_http_access **ret,
     gbx_status status = gbx_token_keys_new(&a->keys, reterr);
 
     a->base = hooks;
-    (void)snprintf(a->base.whole.grant, sizeof a->base.whole.grant, "%08x", UINT32_MAX);
+    a->base.whole.rights = UINT32_MAX;
     a->file = file;
     a->known = gbx_need(calloc(KNOWN, sizeof *a->known));
     make_texts(a);

@@ -69,12 +69,10 @@ void gbx_token_keys_free(gbx_token_keys *keys);
 /* Take the keys of a JWK set instead; those that cannot be used are left out. */
 void gbx_token_keys_set(gbx_token_keys *keys, const json_t *set);
 
-#define GBX_TOKEN_NAME_SIZE 128
-
 /* What a verified token says. */
 typedef struct gbx_token {
-    char id[33];                    /* of its subject, its client and its scopes */
-    char name[GBX_TOKEN_NAME_SIZE]; /* of its subject or its client, in visible ASCII */
+    char id[33];                   /* of its subject, its client and its scopes */
+    char name[GBX_HTTP_NAME_SIZE]; /* of its subject or its client, in visible ASCII */
     uint32_t scopes;
     int64_t expires; /* seconds since 1970 */
 } gbx_token;
@@ -97,12 +95,5 @@ gbx_token_verdict gbx_token_check(const gbx_token_keys *keys,
 gbx_status gbx_access_new(const gbx_access_file *file, gbx_http_access **ret,
                           gbx_error *reterr);
 void gbx_access_free(gbx_http_access *base);
-
-/* What the front passes to a client's process: its scopes, and its name. */
-typedef struct gbx_access_grant {
-    uint32_t scopes;
-    char name[GBX_TOKEN_NAME_SIZE];
-} gbx_access_grant;
-gbx_access_grant gbx_access_grant_of(const char *text);
 
 #endif

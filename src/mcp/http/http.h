@@ -33,10 +33,13 @@
 
 /* ---- who may send requests ---------------------------------------------------- */
 
+#define GBX_HTTP_NAME_SIZE 128
+
 /* The sender of a request. Callers differ if their rights do. */
 typedef struct gbx_http_caller {
-    char id[33];     /* "" without OAuth */
-    char grant[160]; /* for its child, which interprets it */
+    char id[33]; /* "" without OAuth */
+    char name[GBX_HTTP_NAME_SIZE];
+    uint32_t rights; /* its scopes, for its child */
     uint32_t left_s; /* seconds until its token expires; 0: never */
 } gbx_http_caller;
 
@@ -137,7 +140,7 @@ void gbx_http_close_inherited(pid_t pid);
 /*
  * Fork the spawner. Call it before any thread is started and any secret is read. It
  * returns in the front, where *ret_socket is the socket to the spawner; and later in
- * each child, where it is -1, *ret_caller has the grant of its caller, and standard
+ * each child, where it is -1, *ret_caller is its caller, and standard
  * input and output lead to the client.
  */
 gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,

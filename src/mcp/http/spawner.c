@@ -49,10 +49,11 @@ static int serve_front(int socket, gbx_http_caller *caller)
     pid_t self = getpid();
     int fd;
 
-    while (gbx_fd_receive(socket, caller->grant, sizeof caller->grant, &fd, 1,
-                          MSG_CMSG_CLOEXEC) > 0) {
+    while (gbx_fd_receive(socket, caller, sizeof *caller, &fd, 1, MSG_CMSG_CLOEXEC) ==
+           sizeof *caller) {
         pid_t child = fd >= 0 ? fork() : -1;
 
+        caller->name[sizeof caller->name - 1] = 0;
         if (child == 0)
             return become_child(socket, fd, self) ? 0 : 1;
         /* After a failed fork this tells the front: its end of the socket is closed. */
@@ -100,8 +101,8 @@ bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int *ret_fd)
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
         return false;
-    is_sent = gbx_fd_send(spawner, caller->grant, sizeof caller->grant, &pair[1], 1,
-                          MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof caller->grant;
+    is_sent = gbx_fd_send(spawner, caller, sizeof *caller, &pair[1], 1,
+                          MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *caller;
     (void)close(pair[1]);
     if (!is_sent)
         gbx_fd_close(&pair[0]);

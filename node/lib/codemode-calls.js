@@ -187,8 +187,8 @@ export class Run {
   #operations = {
     __proto__: null,
     call: (server, tool, args, settings) => this.#call(server, tool, args, settings),
-    tools: (server) => this.#waiting('tools()', () => this.#tools(server)),
-    discover: (query, settings) => this.#waiting('discover()', () => this.#discover(query, settings)),
+    discover: (query, settings) => this.#waiting(settings?.tool === undefined ? 'tools()' : 'discover()',
+      () => this.#discover(query, settings)),
     progress: (progress, total, message) => this.#progress(progress, total, message),
     artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
     read: (uri) => this.#read(uri),
@@ -332,10 +332,6 @@ export class Run {
   }
 
   /* The script in the sandbox finds what fits the query. */
-  async #tools(name) {
-    return await this.#listed(name, this.#server(name));
-  }
-
   async #discover(query, settings) {
     const { server, tool } = isObject(settings) ? settings : {};
     const names = isText(server, NAME_MAX) && server !== '' ? [server] : [...this.#servers.keys()];

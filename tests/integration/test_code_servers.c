@@ -40,7 +40,6 @@ static void host(void *user, gbx_engine *from, const gbx_host_call *call)
     gbx_view name = {NULL, 0};
     gbx_view tool = {NULL, 0};
     gbx_view first = {NULL, 0};
-    bool is_discover;
     bool is_list;
     size_t cursor = 0;
     char *answer = NULL;
@@ -48,9 +47,8 @@ static void host(void *user, gbx_engine *from, const gbx_host_call *call)
     (void)user;
     assert_true(gbx_view_open(call->args, call->args_len, &args));
     gbx_view_next(args, &cursor, &name, &first);
-    is_discover = gbx_view_is_text(first, "discover");
-    is_list = is_discover || gbx_view_is_text(first, "tools");
-    for (int i = is_discover ? 1 : 0; i < 2; i++)
+    is_list = gbx_view_is_text(first, "discover");
+    for (int i = is_list ? 1 : 0; i < 2; i++)
         gbx_view_next(args, &cursor, &name, &tool);
     for (size_t i = 0; tool.at != NULL && i < sizeof rows / sizeof rows[0]; i++)
         if (strncmp(tool.at, rows[i].tool, strlen(rows[i].tool)) == 0)

@@ -422,7 +422,7 @@ test('code can call the function of the host itself, and gains nothing', async (
     for (const args of [[], [1], ['call'], ['call', 'files'], ['call', 'files', 'x', 5],
       ['call', 'files', 'x', {}, { line: 1e99 }], ['call', 'files', 'x', {}, { line: -1 }],
       ['call', 'files', 'x', {}, { line: 123456789012 }], ['call', 'files', 'x', {}, { line: 'a' }],
-      ['call', 'no', 'x', {}], ['tools'], ['tools', {}], ['discover', 'a', { detail: 'no' }],
+      ['call', 'no', 'x', {}], ['discover'], ['discover', 'a', { server: {} }], ['discover', 'a', { detail: 'no' }],
       ['artifact', 1], ['artifact', 'a', 'b', null, { bytes: true }], ['progress'],
       ['progress', 1e308, -5, {}], ['nothing'], [null], [[['call']]], ['call', 'a'.repeat(1e5)]]) {
       try { all.push(typeof await codemode(...args)) } catch (e) { all.push(e.name) }

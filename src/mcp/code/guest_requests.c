@@ -71,7 +71,7 @@ static void on_call(const gbx_guest_request *a)
     gbx_gate_start(run->code->gate, &call->base);
 }
 
-/* ---- tools and discover ---------------------------------------------------------- */
+/* ---- discover -------------------------------------------------------------------- */
 
 typedef struct gbx_question {
     gbx_code_run *run;
@@ -135,17 +135,16 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
     free(q);
 }
 
-/* settings: an object with tool and detail, or missing. */
-static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
-                gbx_view settings)
+static void on_discover(const gbx_guest_request *a)
 {
     gbx_question *q = gbx_need(calloc(1, sizeof *q));
     gbx_code_run *run = a->run;
     const char *why;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    if (!gbx_code_read_query(run->code, words, server, settings, &q->query, &message,
-                             &why)) {
+    if (!gbx_code_read_query(run->code, a->args[0],
+                             gbx_view_member(a->args[1], "server"), a->args[1],
+                             &q->query, &message, &why)) {
         refuse(a, why, gbx_rpc_string(&message));
         free(q);
         return;
@@ -154,21 +153,6 @@ static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
     q->request = a->request;
     run->holders++;
     gbx_code_list_tools(run->code, q->query.server, false, NULL, on_listed, free, q);
-}
-
-static void on_tools(const gbx_guest_request *a)
-{
-    char server[GBX_CODE_SERVER_SIZE];
-
-    if (gbx_code_take_name(a->args[0], server, sizeof server))
-        ask(a, a->args[1], a->args[0], (gbx_view){NULL, 0});
-    else
-        refuse(a, "INVALID_ARGS", "tools are of a server");
-}
-
-static void on_discover(const gbx_guest_request *a)
-{
-    ask(a, a->args[0], gbx_view_member(a->args[1], "server"), a->args[1]);
 }
 
 /* ---- artifact -------------------------------------------------------------------- */
@@ -502,10 +486,10 @@ void gbx_code_run_request(void *user, const gbx_host_call *call, gbx_view args)
     static const struct {
         const char *name;
         void (*serve)(const gbx_guest_request *a);
-    } operations[] = {{"call", on_call},         {"tools", on_tools},
-                      {"discover", on_discover}, {"progress", on_progress},
-                      {"artifact", on_artifact}, {"read", on_read},
-                      {"show", on_show},         {"fault", on_fault}};
+    } operations[] = {{"call", on_call},         {"discover", on_discover},
+                      {"progress", on_progress}, {"artifact", on_artifact},
+                      {"read", on_read},         {"show", on_show},
+                      {"fault", on_fault}};
     gbx_guest_request a = {.run = user, .request = call->request};
     gbx_view operation = {NULL, 0};
     gbx_view name;

@@ -19,7 +19,6 @@
  *
  * The host function is called with an operation first:
  *   ('call', server, tool, args, { line, raw, timeoutMs })   object; raw: boolean
- *   ('tools', server, query, { line })                       query: string or null
  *   ('discover', query, { line, server, tool, detail })      unset ones are missing
  *   ('progress', progress, total, message)                   numbers or null; string
  *   ('artifact', name, value, mimeType, { line, bytes })     any JSON; { base64 } if
@@ -30,7 +29,7 @@
  *   ('fault', code, message)                                 a ToolError was made here
  * and answers (answers to 'progress' and 'fault' are ignored) with one of
  *   { value }                                     what the code gets; may be missing; of
- *                                                 'tools', 'discover': docs, and { absent }
+ *                                                 'discover': docs, and { absent }
  *   { json }                                      the same as JSON, if it may have integers
  *                                                 beyond 2^53 - 1
  *   { error: { code, message, retryable } }       thrown as ToolError
@@ -261,7 +260,7 @@
       resolve(schemas[key]);
       return;
     }
-    ask(['tools', server, null, {}], (answer) => {
+    ask(['discover', '', { server }], (answer) => {
       const docs = answer?.value;
       for (let i = 0; isArray(docs) && i < docs.length; i++)
         if (docs[i].tool?.name === tool) schemas[key] = docs[i].tool.inputSchema;
@@ -403,10 +402,10 @@
 
   function listTools(server, query) {
     const error = new ToolError();
-    const words = query === undefined || query === null ? null : `${query}`;
-    const docs = request(error, server, '', ['tools', server, words, { line: lineOf(error) }]);
+    const words = query === undefined || query === null ? '' : `${query}`;
+    const docs = request(error, server, '', ['discover', words, { line: lineOf(error), server }]);
     return then(docs, (found) => isArray(found)
-      ? finder.rank(found, words === null ? '' : words).map((doc) => doc.tool) : found);
+      ? finder.rank(found, words).map((doc) => doc.tool) : found);
   }
 
   function makeServer(name) {

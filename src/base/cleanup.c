@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -24,6 +26,25 @@ void *gbx_need(void *memory)
         _exit(71); /* the exit status of GBX_E_NOMEM */
     }
     return memory;
+}
+
+char *gbx_printed(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vasprintf(&text, format, args);
+    va_end(args);
+    return gbx_need(len >= 0 ? text : NULL);
+}
+
+void gbx_wipe(char *text)
+{
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
 }
 
 size_t gbx_fd_put(int fd, const void *data, size_t len)

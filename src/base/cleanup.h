@@ -65,6 +65,13 @@ bool gbx_fd_has_spare(size_t count);
  * message. For the command and the MCP server: the library must not use it. */
 void *gbx_need(void *memory) __attribute__((returns_nonnull));
 
+/* A text printed to a format, to be freed. It ends the process as gbx_need() does. */
+char *gbx_printed(const char *format, ...)
+    __attribute__((format(printf, 1, 2), returns_nonnull));
+
+/* Wipe a text, which may be a secret, and free it. NULL is ignored. */
+void gbx_wipe(char *text);
+
 /* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */
 void gbx_free(void *pointer_to_pointer);
 

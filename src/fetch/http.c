@@ -85,9 +85,7 @@ static bool is_blank(char c)
 
 static void free_field(gbx_field *field)
 {
-    if (field->value != NULL)
-        explicit_bzero(field->value, strlen(field->value));
-    free(field->value);
+    gbx_wipe(field->value);
     free(field->name);
 }
 

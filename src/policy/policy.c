@@ -17,19 +17,13 @@
 #define FETCH_REDIRECTS     5
 #define FILE_BYTES          GBX_MIB(1)
 
-static void free_names(char **names, size_t count)
-{
-    gbx_names_cut(names, 0, count);
-    free(names);
-}
-
 static void free_fetch(gbx_fetch_policy *fetch)
 {
     gbx_sites_cut(fetch->sites, 0, fetch->site_count);
     free(fetch->sites);
     free(fetch->networks);
-    free_names(fetch->methods, fetch->method_count);
-    free_names(fetch->nameservers, fetch->nameserver_count);
+    gbx_names_free(fetch->methods, fetch->method_count);
+    gbx_names_free(fetch->nameservers, fetch->nameserver_count);
     free(fetch->ca_file);
 }
 
@@ -51,8 +45,8 @@ static void free_all(gbx_policy *policy)
     gbx_secrets_forget(policy);
     gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
     free(policy->secrets);
-    free_names(policy->functions, policy->function_count);
-    free_names(policy->warnings, policy->warning_count);
+    gbx_names_free(policy->functions, policy->function_count);
+    gbx_names_free(policy->warnings, policy->warning_count);
     free(policy);
 }
 

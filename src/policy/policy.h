@@ -240,8 +240,9 @@ gbx_status gbx_names_add(char ***names, size_t *count, const char *text, size_t 
 size_t gbx_names_find(char *const *names, size_t from, size_t count, const char *text,
                       size_t len);
 
-/* Free the items from index from on; the list itself stays. */
+/* Free the items from index from on; the list itself stays, except in _free(). */
 void gbx_names_cut(char **names, size_t from, size_t count);
+void gbx_names_free(char **names, size_t count);
 void gbx_sites_cut(gbx_site *sites, size_t from, size_t count);
 void gbx_pairs_cut(gbx_pair *pairs, size_t from, size_t count);
 void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count);

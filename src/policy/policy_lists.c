@@ -74,6 +74,12 @@ void gbx_names_cut(char **names, size_t from, size_t count)
         free(names[i]);
 }
 
+void gbx_names_free(char **names, size_t count)
+{
+    gbx_names_cut(names, 0, count);
+    free(names);
+}
+
 void gbx_sites_cut(gbx_site *sites, size_t from, size_t count)
 {
     for (size_t i = from; i < count; i++)
@@ -95,8 +101,7 @@ void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count)
         gbx_secret_memory_free(secrets[i].value, secrets[i].value_len + 1);
         gbx_sites_cut(secrets[i].sites, 0, secrets[i].site_count);
         free(secrets[i].sites);
-        gbx_names_cut(secrets[i].functions, 0, secrets[i].function_count);
-        free(secrets[i].functions);
+        gbx_names_free(secrets[i].functions, secrets[i].function_count);
     }
 }
 

@@ -198,11 +198,10 @@ static void make_texts(access *a)
                                   "header", "resource_name", "Glovebox"));
     a->metadata = gbx_need(json_dumps(metadata, JSON_COMPACT));
     json_decref(metadata);
-    if (asprintf(&a->metadata_path, "%s%s", well_known, path) < 0 ||
-        asprintf(&a->challenge, "Bearer resource_metadata=\"%.*s%s\", scope=\"%s\"",
-                 origin, file->resource, a->metadata_path,
-                 (const char *)gbx_need(scopes.data)) < 0)
-        (void)gbx_need(NULL);
+    a->metadata_path = gbx_printed("%s%s", well_known, path);
+    a->challenge = gbx_printed("Bearer resource_metadata=\"%.*s%s\", scope=\"%s\"",
+                               origin, file->resource, a->metadata_path,
+                               (const char *)gbx_need(scopes.data));
     gbx_buf_cleanup(&scopes);
 }
 

@@ -240,22 +240,18 @@ gbx_status gbx_access_read(const char *path, gbx_trust trust, gbx_access_file *r
     return gbx_access_parse((const char *)text.data, text.len, ret, reterr);
 }
 
-static void clean_names(gbx_access_names *names)
-{
-    gbx_names_cut(names->items, 0, names->count);
-    free(names->items);
-}
-
 void gbx_access_file_cleanup(gbx_access_file *file)
 {
     free(file->issuer);
     free(file->resource);
     free(file->audience);
-    clean_names(&file->algorithms);
+    gbx_names_free(file->algorithms.items, file->algorithms.count);
     for (size_t i = 0; i < file->scope_count; i++) {
-        free(file->scopes[i].name);
-        clean_names(&file->scopes[i].tools);
-        clean_names(&file->scopes[i].datasets);
+        gbx_scope *scope = &file->scopes[i];
+
+        free(scope->name);
+        gbx_names_free(scope->tools.items, scope->tools.count);
+        gbx_names_free(scope->datasets.items, scope->datasets.count);
     }
     *file = (gbx_access_file){0};
 }

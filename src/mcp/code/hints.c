@@ -9,7 +9,6 @@
 #include "syntax/hint_table.h"
 #include "syntax/tree.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +49,13 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 static char *name_server(const gbx_code_run *run, const char *word)
 {
     const char *meant = gbx_code_meant_server(run->code, word);
-    char *hint = NULL;
 
-    if (meant != NULL && asprintf(&hint,
-                                  meant[gbx_text_name_length(meant)] == 0
-                                      ? "did you mean servers.%s?"
-                                      : "did you mean servers[\"%s\"]?",
-                                  meant) < 0)
+    if (meant == NULL)
         return NULL;
-    return hint;
+    return gbx_printed(meant[gbx_text_name_length(meant)] == 0
+                           ? "did you mean servers.%s?"
+                           : "did you mean servers[\"%s\"]?",
+                       meant);
 }
 
 static bool is_row(const char *hint, gbx_hint row)

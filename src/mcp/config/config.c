@@ -358,8 +358,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                        .policy = config->rules->secrets,
                                        .err = &err};
     status = read_all(&all);
-    gbx_names_cut(all.unset, 0, all.unset_count);
-    free(all.unset);
+    gbx_names_free(all.unset, all.unset_count);
     free(all.rules.servers);
     gbx_json_end(&all.rules.json);
     explicit_bzero(copy, len); /* it may hold secrets */

@@ -288,13 +288,12 @@ static gbx_status hide_variable(void *user, const char *name, const char *value)
 /* A URL may have a secret in its path: the values of its variables are hidden, too. */
 static gbx_status hide_url(hider *h, const char *written)
 {
-    GBX_CLEANUP(gbx_free) char *url = NULL;
+    char *url = NULL;
     gbx_status status = gbx_variables_fill(written, hide_variable, h, &url, h->r->err);
 
     if (status == GBX_OK)
         status = hide_parts(h, "URL", url);
-    if (url != NULL)
-        explicit_bzero(url, strlen(url));
+    gbx_wipe(url);
     return status;
 }
 

@@ -14,7 +14,6 @@
 #include "policy/policy.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +29,9 @@ typedef struct entry {
     bool has_type;
 } entry;
 
-static void wipe_text(char *text)
-{
-    if (text != NULL)
-        explicit_bzero(text, strlen(text));
-    free(text);
-}
-
 static void free_variable(gbx_mcp_variable *variable)
 {
-    wipe_text(variable->value);
+    gbx_wipe(variable->value);
     free(variable->name);
 }
 
@@ -54,21 +46,18 @@ static void free_parts(gbx_mcp_upstream_config *server)
 {
     free(server->command);
     for (size_t i = 0; i < server->arg_count; i++)
-        wipe_text(server->args[i]);
+        gbx_wipe(server->args[i]);
     free(server->args);
     free_variables(server->env, server->env_count);
     free(server->cwd);
     free(server->url);
     free_variables(server->headers, server->header_count);
     free(server->unsent_headers);
-    gbx_names_cut(server->inherit, 0, server->inherit_count);
-    free(server->inherit);
-    gbx_names_cut(server->plain, 0, server->plain_count);
-    free(server->plain);
-    gbx_names_cut(server->hidden, 0, server->hidden_count);
-    free(server->hidden);
+    gbx_names_free(server->inherit, server->inherit_count);
+    gbx_names_free(server->plain, server->plain_count);
+    gbx_names_free(server->hidden, server->hidden_count);
     free(server->oauth.client_id);
-    wipe_text(server->oauth.client_secret);
+    gbx_wipe(server->oauth.client_secret);
     free(server->oauth.issuer);
     free(server->oauth.client_url);
     free(server->description);
@@ -148,26 +137,12 @@ static void put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
     all->unset_count = 0;
 }
 
-static char *printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *printed(const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    va_end(args);
-    return gbx_need(text);
-}
-
 /* Refuse this server alone. */
 static void take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
 {
     gbx_error *err = all->rules.json.err;
-    char *fault = printed("its configuration is wrong at line %u, column %u: %s",
-                          err->line, err->column, err->message);
+    char *fault = gbx_printed("its configuration is wrong at line %u, column %u: %s",
+                              err->line, err->column, err->message);
 
     *err = (gbx_error){0};
     mcp_empty_server(server);
@@ -218,7 +193,7 @@ static gbx_status read_word(gbx_json_reader *r, gbx_view value, char **ret)
         return fill(r, text, ret);
     if (tilde > text)
         return fill(r, text + 1, ret);
-    below = printed("${HOME}%s", tilde + 1);
+    below = gbx_printed("${HOME}%s", tilde + 1);
     return fill(r, below, ret);
 }
 
@@ -230,7 +205,7 @@ static void put_below_file(const gbx_json_reader *r, char **path)
     assert(*path != NULL);
     if (**path == '\0' || **path == '/')
         return;
-    below = printed("%s/%s", r->base_dir, *path);
+    below = gbx_printed("%s/%s", r->base_dir, *path);
     free(*path);
     *path = below;
 }

@@ -191,23 +191,17 @@ static bool fits_args(const gbx_gate_rule *rule, gbx_view args,
     return true;
 }
 
-static void free_names(char **names, size_t count)
-{
-    gbx_names_cut(names, 0, count);
-    free(names);
-}
-
 static void free_rule(gbx_gate_rule *rule)
 {
-    free_names(rule->servers, rule->server_count);
-    free_names(rule->tools, rule->tool_count);
-    free_names(rule->scopes, rule->scope_count);
+    gbx_names_free(rule->servers, rule->server_count);
+    gbx_names_free(rule->tools, rule->tool_count);
+    gbx_names_free(rule->scopes, rule->scope_count);
     for (size_t i = 0; i < rule->condition_count; i++) {
         gbx_gate_condition *c = &rule->conditions[i];
 
         free(c->path);
-        free_names(c->steps, c->step_count);
-        free_names(c->globs, c->glob_count);
+        gbx_names_free(c->steps, c->step_count);
+        gbx_names_free(c->globs, c->glob_count);
     }
     free(rule->conditions);
     free(rule->reason);

@@ -49,17 +49,13 @@ bool gbx_http_is_visible(const char *text)
 
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
-    char *line = NULL;
+    char *line = gbx_printed(value == NULL ? "%s:"
+                             : *value == 0 ? "%s;"
+                                           : "%s: %s",
+                             name, value);
 
-    if (asprintf(&line,
-                 value == NULL ? "%s:"
-                 : *value == 0 ? "%s;"
-                               : "%s: %s",
-                 name, value) < 0)
-        (void)gbx_need(NULL);
     headers->list = gbx_need(headers->lib->curl_slist_append(headers->list, line));
-    explicit_bzero(line, strlen(line));
-    free(line);
+    gbx_wipe(line);
 }
 
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,

@@ -75,18 +75,11 @@ static void hide_all(gbx_oauth *o)
     (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
 }
 
-static void wipe(char *text)
-{
-    if (text != NULL)
-        explicit_bzero(text, strlen(text));
-    free(text);
-}
-
 static void remember(gbx_oauth *o, const char *token)
 {
     char **place = &o->past[o->past_count++ % PAST_MAX];
 
-    wipe(*place);
+    gbx_wipe(*place);
     *place = gbx_need(strdup(token));
 }
 
@@ -352,7 +345,7 @@ char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *s
     bool wants_token = *challenge != '\0';
     GBX_CLEANUP(gbx_free) char *scope = gbx_oauth_challenge(challenge, "scope");
     char *why = gbx_http_status_text(e, secrets);
-    char *with_advice = NULL;
+    char *with_advice;
 
     *ret_sign_in = false;
     if (!wants_token || has_own_field(server))
@@ -362,9 +355,8 @@ char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *s
     else if (e->status != 401)
         return why;
     *ret_sign_in = true;
-    if (asprintf(&with_advice, "%s; a person can sign in%s: glovebox mcp login %s", why,
-                 oauth != NULL ? " again" : "", server->name) < 0)
-        (void)gbx_need(NULL);
+    with_advice = gbx_printed("%s; a person can sign in%s: glovebox mcp login %s", why,
+                              oauth != NULL ? " again" : "", server->name);
     free(why);
     return with_advice;
 }
@@ -424,7 +416,7 @@ void gbx_oauth_free(gbx_oauth *oauth)
     gbx_fd_close(&oauth->lock);
     gbx_policy_free(oauth->hidden);
     for (size_t i = 0; i < PAST_MAX; i++)
-        wipe(oauth->past[i]);
+        gbx_wipe(oauth->past[i]);
     json_decref(oauth->kept);
     free(oauth);
 }

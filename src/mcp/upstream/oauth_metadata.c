@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "fetch/url.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -85,12 +84,8 @@ static char *take_path(const gbx_url *url)
 static char *well_known(const gbx_url *url, const char *path, const char *name,
                         bool is_behind)
 {
-    char *text = NULL;
-
-    if (asprintf(&text, "%.*s%s" WELL_KNOWN "%s%s", (int)(find_path(url) - url->text),
-                 url->text, is_behind ? path : "", name, is_behind ? "" : path) < 0)
-        (void)gbx_need(NULL);
-    return text;
+    return gbx_printed("%.*s%s" WELL_KNOWN "%s%s", (int)(find_path(url) - url->text),
+                       url->text, is_behind ? path : "", name, is_behind ? "" : path);
 }
 
 /* ---- the server --------------------------------------------------------------------- */

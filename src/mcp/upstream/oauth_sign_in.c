@@ -178,7 +178,6 @@ static void widen_scope(sign_in *s)
     gbx_error err = {0};
     json_t *before = NULL;
     const char *wanted;
-    char *all = NULL;
 
     if (gbx_oauth_read(s->url, s->options->trust, &before, &err) != GBX_OK)
         return;
@@ -186,8 +185,8 @@ static void widen_scope(sign_in *s)
     if (*wanted != '\0') {
         const char *had = gbx_oauth_text(before, "scope");
 
-        if (asprintf(&all, "%s%s%s", had, *had != '\0' ? " " : "", wanted) < 0)
-            (void)gbx_need(NULL);
+        char *all = gbx_printed("%s%s%s", had, *had != '\0' ? " " : "", wanted);
+
         free(s->metadata.scope);
         s->metadata.scope = all;
     }
@@ -450,8 +449,7 @@ static gbx_status open_port(sign_in *s, gbx_error *err)
         return status;
     s->browser = gbx_http_server_new(s->loop, &s->listeners, &browser_hooks);
     gbx_http_server_accept(s->browser);
-    if (asprintf(&s->redirect, "%s" CALLBACK, s->listeners.items[0].name) < 0)
-        (void)gbx_need(NULL);
+    s->redirect = gbx_printed("%s" CALLBACK, s->listeners.items[0].name);
     return GBX_OK;
 }
 
@@ -486,7 +484,6 @@ static char *print_url(const sign_in *s)
     uint8_t hash[GBX_SHA256_SIZE];
     gbx_buf form = {.ceiling = GBX_MIB(1)}; /* several long texts, percent-encoded */
     GBX_CLEANUP(gbx_free) char *query = NULL;
-    char *url = NULL;
 
     gbx_sha256_of(s->verifier, strlen(s->verifier), hash);
     gbx_oauth_put(lib, &form, "response_type", "code");
@@ -499,10 +496,8 @@ static char *print_url(const sign_in *s)
     gbx_oauth_put(lib, &form, "resource", s->metadata.resource);
     gbx_oauth_put(lib, &form, "scope", s->metadata.scope);
     query = gbx_need(gbx_buf_take_string(&form, NULL));
-    if (asprintf(&url, "%s%c%s", endpoint, strchr(endpoint, '?') != NULL ? '&' : '?',
-                 query) < 0)
-        (void)gbx_need(NULL);
-    return url;
+    return gbx_printed("%s%c%s", endpoint, strchr(endpoint, '?') != NULL ? '&' : '?',
+                       query);
 }
 
 /* Check the query that the browser brought; *ret is the code, to be freed. */
@@ -631,9 +626,7 @@ gbx_status gbx_oauth_sign_in(const gbx_oauth_sign_in_options *options,
     gbx_oauth_metadata_cleanup(&s.metadata);
     json_decref(s.kept);
     free(s.redirect);
-    if (s.verifier != NULL)
-        explicit_bzero(s.verifier, strlen(s.verifier));
-    free(s.verifier);
+    gbx_wipe(s.verifier);
     free(s.state);
     free(s.query);
     return status;

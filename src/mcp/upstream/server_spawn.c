@@ -42,12 +42,8 @@ static void put(char **environment, const char *name, const char *value)
     while (environment[at] != NULL &&
            (strncmp(environment[at], name, len) != 0 || environment[at][len] != '='))
         at++;
-    if (environment[at] != NULL) {
-        explicit_bzero(environment[at], strlen(environment[at]));
-        free(environment[at]);
-    }
-    if (asprintf(&environment[at], "%s=%s", name, value) < 0)
-        (void)gbx_need(NULL);
+    gbx_wipe(environment[at]);
+    environment[at] = gbx_printed("%s=%s", name, value);
 }
 
 char **gbx_environ_new(const gbx_mcp_upstream_config *config)
@@ -67,10 +63,8 @@ char **gbx_environ_new(const gbx_mcp_upstream_config *config)
 
 void gbx_environ_free(char **environment)
 {
-    for (size_t i = 0; environment[i] != NULL; i++) {
-        explicit_bzero(environment[i], strlen(environment[i]));
-        free(environment[i]);
-    }
+    for (size_t i = 0; environment[i] != NULL; i++)
+        gbx_wipe(environment[i]);
     free(environment);
 }
 

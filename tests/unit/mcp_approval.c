@@ -135,6 +135,7 @@ static void close_gate(void)
 {
     if (gate == NULL)
         return;
+    gbx_mcp_loop_stop(loop, 0);
     gbx_gate_free(gate);
     gate = NULL;
     /* A server may say something between our end and its own. */

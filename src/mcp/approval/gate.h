@@ -109,8 +109,8 @@ struct gbx_tool_call {
     uint64_t result_bytes;
 };
 
-/* Everything is borrowed. Free the gate before the loop and the upstream servers: that
- * ends calls in flight with the code "ABORTED". */
+/* Everything is borrowed. Free the gate when the loop has stopped, before it and the
+ * upstream servers: that ends calls in flight with the code "ABORTED". */
 gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                        gbx_upstreams *upstreams);
 void gbx_gate_free(gbx_gate *gate);

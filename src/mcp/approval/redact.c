@@ -2,19 +2,16 @@
 /*
  * redact - removes the values of secrets from texts. Long texts are redacted on a
  * separate thread: hostile ones take seconds, and the loop must not be blocked. The
- * thread works on a copy and signals its end through a descriptor; everything else
- * belongs to the loop. If no thread can be started, the loop redacts the text.
+ * thread works on a copy and posts its end to the loop, to which everything else
+ * belongs. If no thread can be started, the loop redacts the text.
  */
 #include "base/cleanup.h"
 #include "base/thread.h"
 #include "mcp/approval/gate_call.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 /* Longer texts are redacted on a thread. Each text counts for TEXT_BYTES more. */
 #define SIFT_BYTES GBX_KIB(64)
@@ -31,8 +28,8 @@ struct gbx_gate_sift {
     gbx_gate_sifted *texts;
     size_t count;
     atomic_bool stop;
-    int over_fd;
-    struct event *over;
+    gbx_mcp_loop *loop;
+    gbx_mcp_post over;
     pthread_t thread;
 };
 
@@ -64,9 +61,6 @@ static void end(gbx_gate_sift *s)
 {
     if (s->tell != NULL)
         s->tell(s->user, s->texts);
-    if (s->over != NULL)
-        event_free(s->over);
-    gbx_fd_close(&s->over_fd);
     gbx_buf_cleanup(&s->out);
     free(s->texts);
     gbx_buf_cleanup(&s->data);
@@ -78,35 +72,27 @@ static void end(gbx_gate_sift *s)
 static void *run(void *user)
 {
     gbx_gate_sift *s = user;
-    const uint64_t one = 1;
 
     look_through(s);
-    while (write(s->over_fd, &one, sizeof one) < 0 && errno == EINTR)
-        continue;
+    gbx_mcp_loop_post(s->loop, &s->over);
     return NULL;
 }
 
 /* Call it when the thread has ended, or will soon. */
-static void join(gbx_gate_sift *s)
+static void join(void *arg)
 {
+    gbx_gate_sift *s = arg;
+
     (void)pthread_join(s->thread, NULL);
     LIST_REMOVE(s, in_gate);
     end(s);
 }
 
-static void on_over(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    join(arg);
-}
-
 /* Start a thread that redacts copies of the texts. False: it could not be started. */
-static bool start_thread(gbx_gate_sift *s, gbx_gate *gate, size_t len)
+static bool start_thread(gbx_gate_sift *s, size_t len)
 {
     gbx_buf_init_secret(&s->data, len + 1);
-    s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (s->over_fd < 0 || gbx_buf_reserve(&s->data, len + 1) == NULL)
+    if (gbx_buf_reserve(&s->data, len + 1) == NULL)
         return false;
     for (size_t i = 0; i < s->count; i++) {
         gbx_view *text = &s->texts[i].text;
@@ -115,9 +101,7 @@ static bool start_thread(gbx_gate_sift *s, gbx_gate *gate, size_t len)
         text->at = (const char *)s->data.data + s->data.len;
         (void)gbx_buf_append(&s->data, at, text->len);
     }
-    s->over = gbx_need(
-        event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s));
-    return event_add(s->over, NULL) == 0 && gbx_thread_start(&s->thread, run, s) == 0;
+    return gbx_thread_start(&s->thread, run, s) == 0;
 }
 
 /* ---- short and long texts -------------------------------------------------------- */
@@ -140,11 +124,12 @@ void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view 
     s->user = user;
     s->secrets = secrets;
     s->kind = kind;
-    s->over_fd = -1;
+    s->loop = gate->loop;
+    s->over = (gbx_mcp_post){.run = join, .arg = s};
     gbx_buf_init(&s->out, gbx_gate_redact_ceiling(len));
     *ret = NULL;
     if (len + count * TEXT_BYTES > SIFT_BYTES && secrets->secret_count > 0 &&
-        start_thread(s, gate, len)) {
+        start_thread(s, len)) {
         LIST_INSERT_HEAD(&gate->sifts, s, in_gate);
         *ret = s;
         return;

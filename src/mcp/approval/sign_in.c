@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +32,15 @@ struct gbx_gate_sign_in {
     char id[40];                      /* of the question */
     pthread_t thread;
     int stop_fd;
-    int news_fd; /* has_url or has_ended has become true */
-    struct event *news;
     bool is_listed;
-    bool is_asked;
     bool is_declined;
     bool is_over; /* the thread is joined */
-    /* Of the thread. */
+    /* The thread writes these before it posts. */
     char *url;
-    atomic_bool has_url;
+    gbx_mcp_post has_url;
     gbx_status status;
     gbx_error err;
-    atomic_bool has_ended;
+    gbx_mcp_post has_ended;
 };
 
 static void release(gbx_gate_sign_in *s)
@@ -55,18 +51,14 @@ static void release(gbx_gate_sign_in *s)
     free(s);
 }
 
-static void notify(int fd)
+static void stop(const gbx_gate_sign_in *s)
 {
     const uint64_t one = 1;
 
-    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+    if (s->is_over)
+        return;
+    while (write(s->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
-}
-
-static void stop(const gbx_gate_sign_in *s)
-{
-    if (!s->is_over)
-        notify(s->stop_fd);
 }
 
 /* Off the gate's list, which no longer holds it; the caller still does. */
@@ -83,9 +75,7 @@ static void join(gbx_gate_sign_in *s)
 {
     (void)pthread_join(s->thread, NULL);
     s->is_over = true;
-    event_free(s->news);
     gbx_fd_close(&s->stop_fd);
-    gbx_fd_close(&s->news_fd);
 }
 
 static gbx_tool_call *first_call(const gbx_gate_sign_in *s)
@@ -105,8 +95,7 @@ static void on_url(void *user, const char *url)
     gbx_gate_sign_in *s = user;
 
     s->url = gbx_need(strdup(url));
-    atomic_store(&s->has_url, true);
-    notify(s->news_fd);
+    gbx_mcp_loop_post(s->gate->loop, &s->has_url);
 }
 
 static void *run(void *user)
@@ -121,8 +110,7 @@ static void *run(void *user)
                                                .user = s};
 
     s->status = gbx_oauth_sign_in(&options, &s->err);
-    atomic_store(&s->has_ended, true);
-    notify(s->news_fd);
+    gbx_mcp_loop_post(s->gate->loop, &s->has_ended);
     return NULL;
 }
 
@@ -155,12 +143,12 @@ static void put_message(gbx_buf *to, const gbx_gate_sign_in *s)
 }
 
 /* The address is known. */
-static void ask(gbx_gate_sign_in *s)
+static void ask(void *arg)
 {
+    gbx_gate_sign_in *s = arg;
     const gbx_tool_call *call = first_call(s);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    s->is_asked = true;
     if (call == NULL) {
         stop(s);
         return;
@@ -185,8 +173,9 @@ static void go_on(gbx_tool_call *call)
     gbx_mcp_timer_fire(&call->later);
 }
 
-static void end(gbx_gate_sign_in *s)
+static void end(void *arg)
 {
+    gbx_gate_sign_in *s = arg;
     gbx_tool_call *call = first_call(s);
 
     join(s);
@@ -209,19 +198,6 @@ static void end(gbx_gate_sign_in *s)
     if (!s->is_declined || s->run[0] == '\0')
         unlist(s);
     release(s);
-}
-
-static void on_news(evutil_socket_t fd, short what, void *arg)
-{
-    gbx_gate_sign_in *s = arg;
-    uint64_t count;
-
-    (void)what;
-    (void)!read(fd, &count, sizeof count);
-    if (atomic_load(&s->has_url) && !s->is_asked)
-        ask(s);
-    if (atomic_load(&s->has_ended))
-        end(s);
 }
 
 /* ---- the beginning ---------------------------------------------------------------------- */
@@ -249,14 +225,10 @@ static gbx_gate_sign_in *start(const gbx_tool_call *call)
     memcpy(s->run, call->run, sizeof s->run);
     (void)snprintf(s->id, sizeof s->id, "%s-%u", gate->id, ++gate->sign_in_count);
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->news = gbx_need(event_new(gbx_mcp_loop_base(gate->loop), s->news_fd,
-                                 EV_READ | EV_PERSIST, on_news, s));
-    if (s->stop_fd < 0 || s->news_fd < 0 || event_add(s->news, NULL) != 0 ||
-        gbx_thread_start(&s->thread, run, s) != 0) {
-        event_free(s->news);
+    s->has_url = (gbx_mcp_post){.run = ask, .arg = s};
+    s->has_ended = (gbx_mcp_post){.run = end, .arg = s};
+    if (s->stop_fd < 0 || gbx_thread_start(&s->thread, run, s) != 0) {
         gbx_fd_close(&s->stop_fd);
-        gbx_fd_close(&s->news_fd);
         release(s);
         return NULL;
     }

@@ -124,9 +124,6 @@ void gbx_fields_remove_secret(gbx_fields *fields);
 
 void gbx_fields_cleanup(gbx_fields *fields);
 
-/* True if text is an HTTP token, as method and header names must be. */
-bool gbx_is_token(const char *text, size_t len);
-
 /* ---- response.c ---------------------------------------------------------- */
 
 /*

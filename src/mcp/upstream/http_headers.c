@@ -30,15 +30,6 @@ static bool is_plain(const char *value, size_t len)
              memcmp(value + len - strlen(END), END, strlen(END)) == 0);
 }
 
-/* True if it may be the name of a header. */
-static bool gbx_http_is_token(const char *name)
-{
-    static const char others[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-    return *name != 0 && strspn(name, others) == strlen(name);
-}
-
 bool gbx_http_is_visible(const char *text)
 {
     for (; *text != 0; text++)
@@ -80,7 +71,7 @@ bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,
 {
     for (size_t i = 0; i < config->header_count; i++) {
         *ret_name = config->headers[i].name;
-        if (!gbx_http_is_token(config->headers[i].name) ||
+        if (!gbx_is_token(*ret_name, strlen(*ret_name)) ||
             strpbrk(config->headers[i].value, "\r\n") != NULL)
             return false;
     }
@@ -125,7 +116,7 @@ static void note(walk *w, gbx_view property, gbx_view annotation)
 
     if (w->count == GBX_PARAMS_MAX || !is_primitive(property) ||
         !gbx_rpc_copy_text(annotation, name, PARAM_NAME_MAX + 1) ||
-        !gbx_http_is_token(name)) {
+        !gbx_is_token(name, strlen(name))) {
         w->is_unsound = true;
         return;
     }
@@ -156,16 +147,10 @@ static void add_header(const walk *w, const char *name, gbx_view value)
 static gbx_view same_member(gbx_view object, gbx_view name)
 {
     char wanted[256];
-    size_t cursor = 0;
-    gbx_view key;
-    gbx_view value;
 
-    if (!gbx_rpc_copy_text(name, wanted, sizeof wanted))
-        return (gbx_view){0};
-    while (gbx_view_next(object, &cursor, &key, &value))
-        if (gbx_view_is_text(key, wanted))
-            return value;
-    return (gbx_view){0};
+    return gbx_rpc_copy_text(name, wanted, sizeof wanted)
+               ? gbx_view_member(object, wanted)
+               : (gbx_view){0};
 }
 
 static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)

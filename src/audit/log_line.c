@@ -22,21 +22,11 @@
 /* CUT, the last brace and the newline. */
 #define TAIL_MAX (sizeof CUT - 1 + 2)
 
-/* At most max bytes of text, without splitting a character. */
-static size_t whole_length(const uint8_t *text, size_t len, size_t max)
-{
-    size_t n = len < max ? len : max;
-
-    for (int back = 0; n < len && n > 0 && back < 3 && (text[n] & 0xC0) == 0x80; back++)
-        n--;
-    return n;
-}
-
 /* Writes the start of text, escaped, with an ellipsis if it was longer. `to` has
  * memory of its own, with room for the ellipsis beyond its ceiling. */
 static void escape(gbx_buf *to, const void *text, size_t len)
 {
-    size_t n = whole_length(text, len, GBX_LINE_TEXT_MAX);
+    size_t n = gbx_utf8_cut(text, len, GBX_LINE_TEXT_MAX);
 
     (void)gbx_utf8_append_escaped(to, text, n, GBX_ESCAPE_LINE);
     if (n == len && !to->failed)
@@ -46,24 +36,10 @@ static void escape(gbx_buf *to, const void *text, size_t len)
     (void)gbx_buf_puts(to, ELLIPSIS);
 }
 
-/* Start a field: its separator and its key. */
-static void put_key(gbx_log_line *line, const char *key)
-{
-    gbx_buf *b = &line->buf;
-    uint8_t last = b->len > 0 ? b->data[b->len - 1] : '{';
-
-    if (last != '{' && last != '[')
-        (void)gbx_buf_puts(b, ",");
-    if (key != NULL) {
-        (void)gbx_json_append_string(b, key, strlen(key));
-        (void)gbx_buf_puts(b, ":");
-    }
-}
-
-/* End a field: keep it if it fits completely, else remove it. */
+/* End a field: keep it if it and all before it fit completely, else remove it. */
 static void settle(gbx_log_line *line, size_t start)
 {
-    if (!line->buf.failed)
+    if (!line->buf.failed && !line->is_cut)
         return;
     line->buf.len = start;
     line->buf.failed = false;
@@ -104,10 +80,8 @@ void gbx_log_line_text(gbx_log_line *line, const char *key, const void *text,
     gbx_buf escaped = {.data = space, .capacity = sizeof space, .ceiling = ESCAPED_MAX};
     size_t start = line->buf.len;
 
-    if (line->is_cut)
-        return;
     escape(&escaped, text, len);
-    put_key(line, key);
+    gbx_json_put_key(&line->buf, key);
     (void)gbx_json_append_string(&line->buf, escaped.data, escaped.len);
     settle(line, start);
 }
@@ -121,9 +95,7 @@ void gbx_log_line_count(gbx_log_line *line, const char *key, uint64_t number)
 {
     size_t start = line->buf.len;
 
-    if (line->is_cut)
-        return;
-    put_key(line, key);
+    gbx_json_put_key(&line->buf, key);
     (void)gbx_buf_printf(&line->buf, "%llu", (unsigned long long)number);
     settle(line, start);
 }
@@ -132,10 +104,7 @@ void gbx_log_line_number(gbx_log_line *line, const char *key, double number)
 {
     size_t start = line->buf.len;
 
-    if (line->is_cut)
-        return;
-    put_key(line, key);
-    (void)gbx_json_append_number(&line->buf, number);
+    gbx_json_put_number(&line->buf, key, number);
     settle(line, start);
 }
 
@@ -143,10 +112,7 @@ void gbx_log_line_bool(gbx_log_line *line, const char *key, bool value)
 {
     size_t start = line->buf.len;
 
-    if (line->is_cut)
-        return;
-    put_key(line, key);
-    (void)gbx_buf_puts(&line->buf, value ? "true" : "false");
+    gbx_json_put_bool(&line->buf, key, value);
     settle(line, start);
 }
 
@@ -158,10 +124,8 @@ void gbx_log_line_open(gbx_log_line *line, const char *key, char bracket)
 
     assert(line->depth < GBX_LINE_DEPTH_MAX);
     line->closers[line->depth++] = '\0';
-    if (line->is_cut)
-        return;
-    put_key(line, key);
-    (void)gbx_buf_append(b, (const char[]){bracket, '\0'}, 2);
+    gbx_json_put_open(b, key, bracket);
+    (void)gbx_buf_append(b, "", 1);
     settle(line, start);
     if (line->is_cut)
         return;

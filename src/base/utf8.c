@@ -252,7 +252,7 @@ size_t gbx_utf8_cut(const void *text, size_t len, size_t max)
 
     if (len <= max)
         return len;
-    while (max > 0 && is_tail(d[max]))
+    for (int back = 0; back < 3 && max > 0 && is_tail(d[max]); back++)
         max--;
     return max;
 }

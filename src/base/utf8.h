@@ -26,7 +26,8 @@ bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
 /* Append UTF-16 as UTF-8; an unpaired surrogate becomes U+FFFD. */
 bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
 
-/* The length of text when cut between characters to at most max bytes. */
+/* The length of text when cut between characters to at most max bytes, of which invalid
+ * text keeps all but three. */
 size_t gbx_utf8_cut(const void *text, size_t len, size_t max);
 
 /* Append, with each invalid byte replaced by U+FFFD. */

@@ -121,6 +121,7 @@ TEST(text__is_cut_at_a_character_and_says_so)
         {"\\", 300, 256, true},
         {"\n", 256, 400 / 5 * 5, true}, /* escapes are whole or not there */
         {"\xFF", 300, 399, true},       /* three bytes each */
+        {"\x80", 300, 399, true},       /* in no character: any place is as good */
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(table); i++) {

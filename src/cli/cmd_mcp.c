@@ -367,6 +367,7 @@ static gbx_status start_servers(serving *s)
 {
     servers_of_code *servers = &s->servers;
     gbx_options options;
+    gbx_gate_options gate_options;
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
                                 .log = on_log,
@@ -374,15 +375,17 @@ static gbx_status start_servers(serving *s)
 
     servers->server = s->server;
     servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
-    servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
-    if (s->args->client != NULL)
-        gbx_gate_keep_no_answers(servers->gate);
-    else if (!s->args->http.is_behind_proxy) /* else the person is elsewhere */
-        gbx_gate_take_sign_ins(servers->gate);
-    say_trouble(servers);
     gbx_security_log_use(&s->security_log, &s->options);
-    if (s->options.on_audit != NULL)
-        gbx_gate_on_audit(servers->gate, s->options.on_audit, s->options.audit_user);
+    gate_options = (gbx_gate_options){
+        .on_line = s->options.on_audit,
+        .on_line_user = s->options.audit_user,
+        /* Behind a proxy, the person is elsewhere. */
+        .takes_sign_ins = s->args->client == NULL && !s->args->http.is_behind_proxy,
+        .keeps_no_answers = s->args->client != NULL,
+    };
+    servers->gate =
+        gbx_gate_new(s->loop, servers->config, servers->upstreams, &gate_options);
+    say_trouble(servers);
     options = s->options;
     if (s->args->data.count > 0)
         options.limits = gbx_mcp_data_limits(&s->options);

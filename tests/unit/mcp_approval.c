@@ -165,6 +165,7 @@ static void on_open(char *ours)
         "{\"name\":\"write_file\",\"annotations\":{\"readOnlyHint\":false}},"
         "{\"name\":\"lies\",\"annotations\":{\"readOnlyHint\":\"true\"}},"
         "{\"name\":\"plain\"}]";
+    const gbx_gate_options options = {.on_line = on_line, .takes_sign_ins = true};
     gbx_error err = {0};
     FILE *file = fopen(path, "w");
 
@@ -185,9 +186,7 @@ static void on_open(char *ours)
         (gbx_upstreams){.base = gbx_mcp_loop_base(loop), .result = "{\"content\":[]}"};
     assert_int_equal(pipe(played.signing), 0);
     assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
-    gate = gbx_gate_new(loop, config, &played);
-    gbx_gate_on_audit(gate, on_line, NULL);
-    gbx_gate_take_sign_ins(gate);
+    gate = gbx_gate_new(loop, config, &played, &options);
     lines[0] = '\0';
 }
 

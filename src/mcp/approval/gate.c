@@ -145,7 +145,7 @@ static void on_later(void *user)
 }
 
 gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                       gbx_upstreams *upstreams)
+                       gbx_upstreams *upstreams, const gbx_gate_options *options)
 {
     gbx_gate *gate = gbx_need(calloc(1, sizeof *gate));
     uint32_t id = 0;
@@ -154,6 +154,7 @@ gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     gate->config = config;
     gate->standing = gbx_grants_file_new(config->path, config->trust);
     gate->upstreams = upstreams;
+    gate->options = *options;
     TAILQ_INIT(&gate->calls);
     gbx_bucket_init(&gate->questions, GBX_GATE_QUESTIONS_MAX,
                     GBX_GATE_QUESTIONS_MAX / 60.0, gbx_clock_now_ns());
@@ -185,28 +186,10 @@ void gbx_gate_free(gbx_gate *gate)
     free(gate);
 }
 
-void gbx_gate_take_sign_ins(gbx_gate *gate)
-{
-    gate->takes_sign_ins = true;
-}
-
-void gbx_gate_keep_no_answers(gbx_gate *gate)
-{
-    gate->keeps_no_answers = true;
-}
-
 void gbx_gate_end_run(gbx_gate *gate, const char *run)
 {
     gbx_gate_sign_ins_end(gate, run);
     gbx_gate_call_log_end(gate, run);
-}
-
-void gbx_gate_on_audit(gbx_gate *gate,
-                       void (*on_line)(void *user, const char *line, size_t len),
-                       void *user)
-{
-    gate->on_line = on_line;
-    gate->on_line_user = user;
 }
 
 void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)

@@ -109,24 +109,21 @@ struct gbx_tool_call {
     uint64_t result_bytes;
 };
 
-/* Everything is borrowed. Free the gate when the loop has stopped, before it and the
+typedef struct gbx_gate_options {
+    /* Gets the lines of the security log, on the loop's thread. NULL: nobody does. */
+    void (*on_line)(void *user, const char *line, size_t len);
+    void *on_line_user;
+    bool takes_sign_ins;   /* let people sign in to servers where the client can open
+                            * addresses, which must be on this machine */
+    bool keeps_no_answers; /* offer no permanent answers: the client is not the user
+                            * whose file it is */
+} gbx_gate_options;
+
+/* Everything is borrowed, but for the options. Free the gate when the loop has stopped, before it and the
  * upstream servers: that ends calls in flight with the code "ABORTED". */
 gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                       gbx_upstreams *upstreams);
+                       gbx_upstreams *upstreams, const gbx_gate_options *options);
 void gbx_gate_free(gbx_gate *gate);
-
-/* Send the lines of the security log to on_line, on the loop's thread;
- * default: nowhere. */
-void gbx_gate_on_audit(gbx_gate *gate,
-                       void (*on_line)(void *user, const char *line, size_t len),
-                       void *user);
-
-/* Let people sign in to servers where the client can open addresses, which must be on this
- * machine. */
-void gbx_gate_take_sign_ins(gbx_gate *gate);
-
-/* Offer no permanent answers: the client is not the user whose file it is. */
-void gbx_gate_keep_no_answers(gbx_gate *gate);
 
 void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call);
 /* Calls done later, with the code "ABORTED", unless it was called already. */

@@ -58,6 +58,7 @@ struct gbx_gate {
     gbx_mcp_loop *loop;
     const gbx_mcp_config *config;
     gbx_upstreams *upstreams;
+    gbx_gate_options options;
     TAILQ_HEAD(, gbx_tool_call) calls;          /* in order of their start */
     LIST_HEAD(, gbx_gate_sift) sifts;           /* texts being redacted by threads */
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
@@ -65,12 +66,8 @@ struct gbx_gate {
     LIST_HEAD(, gbx_gate_sign_in) sign_ins;
     LIST_HEAD(, gbx_gate_relayed) relayed;
     unsigned sign_in_count;
-    bool takes_sign_ins;
-    bool keeps_no_answers;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */
-    void (*on_line)(void *user, const char *line, size_t len);
-    void *on_line_user;
     gbx_gate_call_log *trails; /* one for each run with refused calls */
     gbx_bucket refusals;
     char id[9]; /* identifies this gate in its log */

@@ -61,7 +61,7 @@ static bool is_offered(const gbx_tool_call *call, choice c)
 static void choose_offers(gbx_tool_call *call, bool is_whole)
 {
     free(call->rule);
-    call->rule = is_whole && !call->gate->keeps_no_answers &&
+    call->rule = is_whole && !call->gate->options.keeps_no_answers &&
                          gbx_grants_file_is_open(call->gate->standing)
                      ? gbx_gate_rule_of(call)
                      : NULL;

@@ -74,7 +74,7 @@ static void say_dropped(gbx_gate *gate, const gbx_gate_call_log *trail)
     gbx_log_line_puts(&line, "run", trail->run);
     gbx_log_line_count(&line, "lines", trail->dropped);
     text = gbx_log_line_end(&line, &len);
-    gate->on_line(gate->on_line_user, text, len);
+    gate->options.on_line(gate->options.on_line_user, text, len);
 }
 
 static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
@@ -95,7 +95,7 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     const char *text;
     size_t len;
 
-    if (gate->on_line == NULL || !may_say(call, reply))
+    if (gate->options.on_line == NULL || !may_say(call, reply))
         return;
     head = head_of(gate, GBX_AUDIT_MCP_CALL);
     gbx_log_line_begin(&line, &head);
@@ -124,7 +124,7 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     gbx_log_line_text(&line, "server", call->server->name, strlen(call->server->name));
     gbx_log_line_text(&line, "tool", call->tool, strlen(call->tool));
     text = gbx_log_line_end(&line, &len);
-    gate->on_line(gate->on_line_user, text, len);
+    gate->options.on_line(gate->options.on_line_user, text, len);
 }
 
 void gbx_gate_call_log_end(gbx_gate *gate, const char *run)

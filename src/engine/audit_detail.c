@@ -85,7 +85,7 @@ static void put_stripped(const gbx_policy *policy, char *to, size_t size,
     bool changed = false;
     gbx_buf out;
 
-    gbx_buf_init(&out, from.len * 8 + GBX_KIB(4));
+    gbx_buf_init(&out, gbx_secrets_ceiling(from.len));
     if (!gbx_secrets_strip(policy, GBX_SECRET_LINE, from, NULL, &out, &changed))
         put_text(to, size, (const uint8_t *)"", 0);
     else if (changed)

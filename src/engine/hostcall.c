@@ -169,7 +169,7 @@ static bool redact_answer(const gbx_policy *policy, gbx_msg_answer *msg,
         gbx_span *span = spans[i];
         bool changed = false;
 
-        gbx_buf_init(&bufs[i], span->len * 8 + GBX_KIB(4));
+        gbx_buf_init(&bufs[i], gbx_secrets_ceiling(span->len));
         if (!gbx_secrets_strip(policy, i < 2 ? GBX_SECRET_DATA : GBX_SECRET_LINE, *span,
                                NULL, &bufs[i], &changed))
             return false;

@@ -447,6 +447,12 @@ typedef enum gbx_secret_text {
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
                        const atomic_bool *stop, gbx_buf *out, bool *ret_changed);
 
+/* A ceiling for the redacted form of len bytes. */
+static inline size_t gbx_secrets_ceiling(size_t len)
+{
+    return len * 8 + GBX_KIB(4);
+}
+
 /* Append data without the values of secrets, whether or not there were any. */
 bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
                               gbx_span data, gbx_buf *to);

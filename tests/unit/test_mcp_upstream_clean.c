@@ -29,7 +29,7 @@ TEST(tools__are_told_without_secrets)
     gbx_policy *policy = secret();
     GBX_CLEANUP(drop_tools) gbx_tools *ours = gbx_tools_new();
 
-    assert_true(gbx_tools_add(ours, (gbx_view){told, sizeof told - 1}, NULL, policy));
+    assert_true(gbx_tools_add(ours, (gbx_view){told, sizeof told - 1}, false, policy));
     gbx_tools_close(ours);
 
     assert_int_equal(ours->count, 1);
@@ -57,8 +57,8 @@ TEST(tools__that_grow_too_long_are_left_out)
     for (int i = 0; i < 400000; i++)
         (void)gbx_buf_puts(&list, "k9.x7-q2 ");
     assert_true(gbx_buf_puts(&list, "\"},{\"name\":\"short\"}]"));
-    assert_true(gbx_tools_add(ours, (gbx_view){(const char *)list.data, list.len}, NULL,
-                              policy));
+    assert_true(gbx_tools_add(ours, (gbx_view){(const char *)list.data, list.len},
+                              false, policy));
     gbx_tools_close(ours);
 
     assert_non_null(gbx_tools_find(ours, "short"));

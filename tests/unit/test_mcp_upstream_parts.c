@@ -35,7 +35,7 @@ TEST(tools__that_cannot_be_called_are_dropped)
             "{\"inputSchema\":{}},{\"name\":\"no schema\",\"inputSchema\":[]},7,"
             "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
             "{\"name\":\"a\\nb\",\"inputSchema\":{}}]"),
-        NULL, NULL));
+        false, NULL));
     gbx_tools_close(tools);
 
     view = gbx_tools_view(tools);
@@ -57,7 +57,7 @@ TEST(tools__without_a_schema_take_any_object)
         "[{\"name\":\"a\"},{\"name\":\"b\",\"inputSchema\":null}]";
     GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
-    assert_true(gbx_tools_add(tools, view_of(list), gbx_params_are_sound, NULL));
+    assert_true(gbx_tools_add(tools, view_of(list), true, NULL));
     gbx_tools_close(tools);
     assert_int_equal(tools->count, 2);
     assert_string_equal(tools->dropped_why, "");
@@ -87,7 +87,7 @@ TEST(tools__beyond_the_first_are_not_looked_at)
             gbx_buf_puts(&list, i > 0 ? ",{\"name\":\"a\"}" : "[{\"name\":\"a\"}"));
     assert_true(gbx_buf_puts(&list, "]"));
     assert_true(
-        gbx_tools_add(tools, (gbx_view){(char *)list.data, list.len}, NULL, NULL));
+        gbx_tools_add(tools, (gbx_view){(char *)list.data, list.len}, false, NULL));
 
     assert_int_equal(tools->count, 1);
     assert_int_equal(tools->flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
@@ -110,7 +110,7 @@ TEST(tools__there_twice_are_what_both_entries_say)
         GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
         assert_true(
-            gbx_tools_add(tools, (gbx_view){texts[i], strlen(texts[i])}, NULL, NULL));
+            gbx_tools_add(tools, (gbx_view){texts[i], strlen(texts[i])}, false, NULL));
         assert_int_equal(tools->list[0].is_reading, i == 3);
         assert_int_equal(tools->list[0].is_repeatable, i == 3);
     }
@@ -125,8 +125,8 @@ TEST(tools__that_are_said_to_do_more_are_not_the_same)
     GBX_CLEANUP(drop_tools) gbx_tools *a = gbx_tools_new();
     GBX_CLEANUP(drop_tools) gbx_tools *b = gbx_tools_new();
 
-    assert_true(gbx_tools_add(a, (gbx_view){once, strlen(once)}, NULL, NULL));
-    assert_true(gbx_tools_add(b, (gbx_view){twice, strlen(twice)}, NULL, NULL));
+    assert_true(gbx_tools_add(a, (gbx_view){once, strlen(once)}, false, NULL));
+    assert_true(gbx_tools_add(b, (gbx_view){twice, strlen(twice)}, false, NULL));
     assert_true(gbx_tools_same(a, a));
     assert_false(gbx_tools_same(a, b));
 }
@@ -139,7 +139,7 @@ TEST(tools__hints_say_what_may_be_repeated)
         "{\"name\":\"w\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":\"true\"}}]";
     GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
-    assert_true(gbx_tools_add(tools, view_of(text), NULL, NULL));
+    assert_true(gbx_tools_add(tools, view_of(text), false, NULL));
 
     assert_true(gbx_tools_find(tools, "r")->is_repeatable);
     assert_true(gbx_tools_find(tools, "i")->is_repeatable);

@@ -113,6 +113,12 @@ const char *gbx_gate_reason(const gbx_tool_call *call)
                                     : NULL;
 }
 
+void gbx_gate_put_name(gbx_buf *to, const char *name)
+{
+    (void)gbx_utf8_append_escaped(to, name, strlen(name),
+                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+}
+
 bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request)
 {
     const gbx_tool_call *call;

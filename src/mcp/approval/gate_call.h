@@ -89,6 +89,8 @@ bool gbx_gate_called_back(gbx_tool_call *call);
 bool gbx_gate_rename(gbx_tool_call *call);
 /* The reason that its rule gives, or NULL. */
 const char *gbx_gate_reason(const gbx_tool_call *call);
+/* Append a name for a person, escaped, on one line. */
+void gbx_gate_put_name(gbx_buf *to, const char *name);
 /* Is a question of that request open? */
 bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request);
 /* Ask the next question of that request, unless one is open. */
@@ -140,12 +142,6 @@ bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
 gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr);
 
 /* ---- redact.c ----------------------------------------------------------- */
-
-/* Upper bound of the redacted size of a text of len bytes. */
-static inline size_t gbx_gate_redact_ceiling(size_t len)
-{
-    return len * 8 + GBX_KIB(4);
-}
 
 /* Stop early; tell is still called, soon. NULL is ignored. */
 void gbx_gate_redact_stop(gbx_gate_sift *sift);

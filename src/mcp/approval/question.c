@@ -199,12 +199,6 @@ static void put_text(gbx_buf *to, const char *text)
                                   GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
 }
 
-static void put_name(gbx_buf *to, const char *name)
-{
-    (void)gbx_utf8_append_escaped(to, name, strlen(name),
-                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
-}
-
 static void put_asked(gbx_buf *to, const gbx_tool_call *call, const char *calls)
 {
     if (call->verdict.rule == GBX_GATE_NO_RULE)
@@ -237,7 +231,7 @@ static void put_covered(gbx_buf *to, const gbx_tool_call *call, choice c)
         put_asked(to, call, "every call that this rule allows, of those");
         (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be "
                                "any. It is kept in ");
-        put_name(to, gbx_grants_file_path(call->gate->standing));
+        gbx_gate_put_name(to, gbx_grants_file_path(call->gate->standing));
         (void)gbx_buf_puts(to, ":\n  ");
         put_text(to, call->rule);
         return;
@@ -264,9 +258,9 @@ static bool put_message(gbx_buf *to, gbx_tool_call *call)
     const char *reason = gbx_gate_reason(call);
 
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
-    put_name(to, call->tool);
+    gbx_gate_put_name(to, call->tool);
     (void)gbx_buf_puts(to, " of the server ");
-    put_name(to, call->server->name);
+    gbx_gate_put_name(to, call->server->name);
     (void)gbx_buf_puts(to, "?");
     if (call->line != 0)
         (void)gbx_buf_printf(to, "\nLine %u of the script makes it.", call->line);

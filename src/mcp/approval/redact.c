@@ -126,7 +126,7 @@ void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view 
     s->kind = kind;
     s->loop = gate->loop;
     s->over = (gbx_mcp_post){.run = join, .arg = s};
-    gbx_buf_init(&s->out, gbx_gate_redact_ceiling(len));
+    gbx_buf_init(&s->out, gbx_secrets_ceiling(len));
     *ret = NULL;
     if (len + count * TEXT_BYTES > SIFT_BYTES && secrets->secret_count > 0 &&
         start_thread(s, len)) {

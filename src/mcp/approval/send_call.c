@@ -51,7 +51,7 @@ static bool put_words(gbx_buf *to, const gbx_tool_call *call, gbx_view message)
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = message.len, .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf clean = {.ceiling = gbx_gate_redact_ceiling(message.len)};
+    gbx_buf clean = {.ceiling = gbx_secrets_ceiling(message.len)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends = {.ceiling = QUESTION_MAX * 2};
 
     return gbx_view_append_text(message, &text) &&
@@ -65,11 +65,9 @@ static bool put_message(gbx_buf *to, const gbx_tool_call *call,
                         const gbx_upstream_question *question)
 {
     (void)gbx_buf_puts(to, "The server ");
-    (void)gbx_utf8_append_escaped(to, call->server->name, strlen(call->server->name),
-                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    gbx_gate_put_name(to, call->server->name);
     (void)gbx_buf_puts(to, " asks, for a call of its tool ");
-    (void)gbx_utf8_append_escaped(to, call->tool, strlen(call->tool),
-                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    gbx_gate_put_name(to, call->tool);
     (void)gbx_buf_puts(to, question->url.at != NULL
                                ? ", that you open a page. Its words:\n\n"
                                : ". The answer goes to that server. Its words:\n\n");
@@ -81,7 +79,7 @@ static bool put_clean(gbx_buf *to, const gbx_tool_call *call, gbx_view json)
 {
     gbx_view again;
 
-    gbx_buf_init(to, gbx_gate_redact_ceiling(json.len));
+    gbx_buf_init(to, gbx_secrets_ceiling(json.len));
     return gbx_secrets_append_clean(call->gate->config->rules->secrets, GBX_SECRET_DATA,
                                     (gbx_span){(const uint8_t *)json.at, json.len},
                                     to) &&
@@ -249,7 +247,7 @@ static void on_progress(void *user, const char *message, size_t len)
 {
     gbx_tool_call *call = user;
     GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf clean = {.ceiling = gbx_gate_redact_ceiling(len)};
+    gbx_buf clean = {.ceiling = gbx_secrets_ceiling(len)};
 
     if (call->state == GBX_TOOL_CALL_SENT && call->progress != NULL &&
         gbx_mcp_hears_progress(call->request) &&

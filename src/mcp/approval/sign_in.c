@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "base/utf8.h"
 #include "mcp/approval/gate_call.h"
 #include "mcp/upstream/oauth.h"
 
@@ -133,8 +132,7 @@ static void put_message(gbx_buf *to, const gbx_gate_sign_in *s)
     const char *host = strstr(s->url, "://") + 3;
 
     (void)gbx_buf_puts(to, "Sign in to the server ");
-    (void)gbx_utf8_append_escaped(to, s->server->name, strlen(s->server->name),
-                                  GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
+    gbx_gate_put_name(to, s->server->name);
     (void)gbx_buf_printf(to,
                          " at %.*s? Its tools are then called with your account, by "
                          "your rules. Open the page on the machine that runs Glovebox.",

@@ -144,7 +144,7 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
 {
     bool has_secrets = run->code->config->rules->secrets->secret_count > 0;
     bool is_bytes = has_secrets && len > TEXT_BYTES;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = len * 8 + GBX_KIB(4)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = gbx_secrets_ceiling(len)};
     char why[GBX_RUN_WHY_SIZE];
 
     if (has_secrets && !is_bytes && gbx_artifacts_is_text(mime_type, data, len)) {

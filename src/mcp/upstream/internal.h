@@ -73,17 +73,15 @@ typedef struct gbx_tools {
     char dropped_why[GBX_TOOLS_DROPPED_SIZE];
 } gbx_tools;
 
-/* True if a tool with this input schema can be called. NULL: all can. */
-typedef bool gbx_tools_check(gbx_view schema);
-
 /* An empty list. */
 gbx_tools *gbx_tools_new(void);
 gbx_tools *gbx_tools_share(gbx_tools *tools);
 void gbx_tools_drop(gbx_tools *tools);
 /* Add a page, with values of secrets removed: the server knows some, and its texts are
  * shown to models and people. A tool whose name holds a secret is left out, since it
- * cannot be called by another name. False: page is not a list of tools. */
-bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
+ * cannot be called by another name; with has_headers, so is one whose annotations for
+ * headers are unsound. False: page is not a list of tools. */
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, bool has_headers,
                    const gbx_policy *secrets);
 void gbx_tools_close(gbx_tools *tools);
 

@@ -403,7 +403,8 @@ static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = data.len + 1, .is_secret = true};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = data.len * 8 + GBX_KIB(4)};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf clean = {.ceiling = gbx_secrets_ceiling(data.len)};
 
     if (gbx_view_kind(data) == '"')
         (void)gbx_view_append_text(data, &text);
@@ -501,14 +502,11 @@ static uint32_t timeout_of(const gbx_upstream_call *call)
 static void on_timeout(void *user)
 {
     gbx_upstream_call *call = user;
-    gbx_server *server = call->server;
-    gbx_session *session = call->session;
     int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
     char message[200];
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
                                 .message = message,
-                                .was_not_begun = !call->was_sent,
-                                .is_repeatable = is_repeatable(call)};
+                                .was_not_begun = !call->was_sent};
 
     (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
                    call->was_sent ? "no answer after" : "it could not be sent within",
@@ -517,11 +515,9 @@ static void on_timeout(void *user)
                        ? " (opts.timeoutMs)"
                        : " (timeoutMs of the server's configuration; "
                          "code gives a call more by opts.timeoutMs)");
-    if (session != NULL)
-        gbx_session_cancel(session, call->id, "the call has taken too long");
-    unlink_call(call);
-    note_end(server, session, GBX_UPSTREAM_TIMEOUT);
-    gbx_call_end(call, &reply);
+    if (call->session != NULL)
+        gbx_session_cancel(call->session, call->id, "the call has taken too long");
+    gbx_call_answer(call, reply);
 }
 
 /* Time in our own queue does not count: that is not the server's fault. */

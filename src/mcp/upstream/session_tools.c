@@ -186,8 +186,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         return;
     }
     if (!gbx_tools_add(s->coming, gbx_view_member(message->payload, "tools"),
-                       has_headers ? gbx_params_are_sound : NULL,
-                       s->server->all->yard.secrets)) {
+                       has_headers, s->server->all->yard.secrets)) {
         gbx_session_on_no_tools(s, "its list of tools is not valid");
         return;
     }

@@ -42,8 +42,8 @@ static bool has_room(const gbx_tools *tools, gbx_view view)
 }
 
 /* Check whether the tool can be called, and copy its name. */
-static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
-                               gbx_tools_check *is_sound, char *name, size_t size)
+static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view, bool has_headers,
+                               char *name, size_t size)
 {
     gbx_view schema = gbx_view_member(view, "inputSchema");
     gbx_view written = gbx_view_member(view, "name");
@@ -60,7 +60,7 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
         return GBX_TOOL_TWICE;
     if (!is_schema(schema))
         return GBX_TOOL_NO_SCHEMA;
-    if (is_sound != NULL && schema.at != NULL && !is_sound(schema))
+    if (has_headers && schema.at != NULL && !gbx_params_are_sound(schema))
         return GBX_TOOL_UNSOUND;
     return has_room(tools, view) ? GBX_TOOL_FINE : GBX_TOOL_TOO_LONG;
 }
@@ -86,12 +86,6 @@ static void take_less(gbx_tool *tool, const gbx_tool *other)
     tool->is_repeatable = tool->is_repeatable && other->is_repeatable;
 }
 
-/* Upper bound of the redacted text for so many bytes. */
-static size_t ceiling_of(size_t len)
-{
-    return len * 8 + GBX_KIB(4);
-}
-
 /* Redact the definition, if need be in clean. False: this fails or changes its name. */
 static bool redact_tool(const gbx_policy *secrets, const char *name, gbx_view *view,
                         gbx_buf *clean)
@@ -99,19 +93,19 @@ static bool redact_tool(const gbx_policy *secrets, const char *name, gbx_view *v
     gbx_span span = {(const uint8_t *)view->at, view->len};
     bool changed;
 
-    gbx_buf_init(clean, ceiling_of(view->len));
+    gbx_buf_init(clean, gbx_secrets_ceiling(view->len));
     if (!gbx_secrets_strip(secrets, GBX_SECRET_DATA, span, NULL, clean, &changed))
         return false;
     return !changed || (gbx_view_open((const char *)clean->data, clean->len, view) &&
                         gbx_view_is_text(gbx_view_member(*view, "name"), name));
 }
 
-static gbx_tool_flaw add_tool(gbx_tools *tools, gbx_view view,
-                              gbx_tools_check *is_sound, const gbx_policy *secrets)
+static gbx_tool_flaw add_tool(gbx_tools *tools, gbx_view view, bool has_headers,
+                              const gbx_policy *secrets)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
     char name[GBX_TOOL_NAME_MAX + 1];
-    gbx_tool_flaw flaw = read_tool(tools, view, is_sound, name, sizeof name);
+    gbx_tool_flaw flaw = read_tool(tools, view, has_headers, name, sizeof name);
     gbx_tool tool = hints_of(view);
 
     if (flaw == GBX_TOOL_TWICE)
@@ -133,7 +127,7 @@ static gbx_tool_flaw add_tool(gbx_tools *tools, gbx_view view,
     return flaw;
 }
 
-bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, bool has_headers,
                    const gbx_policy *secrets)
 {
     size_t cursor = 0;
@@ -143,7 +137,7 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
     if (gbx_view_kind(page) != '[')
         return false;
     while (gbx_view_next(page, &cursor, &none, &view)) {
-        gbx_tool_flaw flaw = add_tool(tools, view, is_sound, secrets);
+        gbx_tool_flaw flaw = add_tool(tools, view, has_headers, secrets);
 
         if (flaw != GBX_TOOL_FINE) {
             tools->dropped++;
@@ -268,7 +262,7 @@ void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
     gbx_span span = gbx_span_of(text);
     size_t len = 0;
 
-    gbx_buf_init(&clean, ceiling_of(span.len));
+    gbx_buf_init(&clean, gbx_secrets_ceiling(span.len));
     if (gbx_secrets_append_clean(secrets, GBX_SECRET_LINE, span, &clean))
         len = gbx_utf8_cut((const char *)clean.data, clean.len, size - 1);
     if (len > 0)

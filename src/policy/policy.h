@@ -61,6 +61,15 @@ typedef struct gbx_trusted_file {
 gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
                                  char *warning, gbx_error *reterr);
 
+/*
+ * The same, and read all of it into *ret, a secret buffer that is initialised here.
+ * GBX_E_POLICY if there are more than max bytes. With O_NONBLOCK in its flags only a
+ * regular file is read: others may have no end. *ret_fd is still open afterwards; ret_fd
+ * may be NULL.
+ */
+gbx_status gbx_trusted_file_read(const gbx_trusted_file *file, size_t max, gbx_buf *ret,
+                                 int *ret_fd, char *warning, gbx_error *reterr);
+
 #define GBX_SCHEME_HTTPS 1u
 #define GBX_SCHEME_HTTP  2u
 

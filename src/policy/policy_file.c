@@ -403,22 +403,6 @@ static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
     return GBX_OK;
 }
 
-/* Read all of fd, at most one byte more than a policy may have. */
-static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
-{
-    gbx_buf_init_secret(buf, POLICY_BYTES_MAX + 1);
-    if (!gbx_buf_read(buf, fd))
-        return buf->failed
-                   ? gbx_list_nomem(reterr)
-                   : gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s': %s", path,
-                              gbx_fail_reason(errno));
-    if (buf->len > POLICY_BYTES_MAX)
-        return gbx_fail(reterr, GBX_E_POLICY,
-                        "the policy '%s' is larger than %zu bytes", path,
-                        POLICY_BYTES_MAX);
-    return GBX_OK;
-}
-
 char *gbx_directory_of(const char *path)
 {
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
@@ -477,9 +461,8 @@ gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
     if (status == GBX_OK && (path == NULL || ret_policy == NULL))
         status = gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
     if (status == GBX_OK)
-        status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
-    if (status == GBX_OK)
-        status = read_all(fd, path, &buf, reterr);
+        status =
+            gbx_trusted_file_read(&file, POLICY_BYTES_MAX, &buf, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
     directory = gbx_directory_of(path);

@@ -427,3 +427,35 @@ gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
     gbx_fd_close(&w.dir);
     return status;
 }
+
+/* A directory fails when it is read. */
+static bool has_no_end(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+gbx_status gbx_trusted_file_read(const gbx_trusted_file *file, size_t max, gbx_buf *ret,
+                                 int *ret_fd, char *warning, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    gbx_status status = gbx_trusted_file_open(file, &fd, warning, reterr);
+
+    gbx_buf_init_secret(ret, max + 1);
+    if (status != GBX_OK)
+        return status;
+    errno = EINVAL;
+    if ((file->flags & O_NONBLOCK) != 0 && has_no_end(fd))
+        return gbx_fail(reterr, GBX_E_OS, "cannot read %s'%s': it is not a file",
+                        file->what, file->path);
+    if (!gbx_buf_read(ret, fd))
+        return ret->failed ? gbx_list_nomem(reterr) : fail_open(file, reterr);
+    errno = 0; /* no call has failed */
+    if (ret->len > max)
+        return gbx_fail(reterr, GBX_E_POLICY, "%s'%s' is larger than %zu bytes",
+                        file->what, file->path, max);
+    if (ret_fd != NULL)
+        *ret_fd = gbx_fd_take(&fd);
+    return GBX_OK;
+}

@@ -229,15 +229,13 @@ gbx_status gbx_access_read(const char *path, gbx_trust trust, gbx_access_file *r
 {
     const gbx_trusted_file file = {path, "the file of --oauth ", O_RDONLY, trust,
                                    false};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = FILE_MAX + 1};
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    gbx_status status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    gbx_status status =
+        gbx_trusted_file_read(&file, FILE_MAX, &text, NULL, NULL, reterr);
 
-    if (status != GBX_OK)
-        return status;
-    if (!gbx_buf_read(&text, fd))
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", path);
-    return gbx_access_parse((const char *)text.data, text.len, ret, reterr);
+    return status == GBX_OK
+               ? gbx_access_parse((const char *)text.data, text.len, ret, reterr)
+               : status;
 }
 
 void gbx_access_file_cleanup(gbx_access_file *file)

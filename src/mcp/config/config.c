@@ -12,7 +12,6 @@
 #include "mcp/config/config_reader.h"
 #include "policy/policy.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -365,22 +364,14 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
 {
     const gbx_trusted_file file = {path, "the configuration ", O_RDONLY, trust, false};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf buf = {.ceiling = CONFIG_BYTES_MAX + 1, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
     gbx_status status;
 
     if (path == NULL)
         return gbx_mcp_config_parse("{}", 2, NULL, trust, ret, reterr);
-    status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
+    status = gbx_trusted_file_read(&file, CONFIG_BYTES_MAX, &buf, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
-    if (!gbx_buf_read(&buf, fd))
-        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
-                        path, gbx_fail_reason(errno));
-    if (buf.len > CONFIG_BYTES_MAX)
-        return gbx_fail(reterr, GBX_E_POLICY,
-                        "the configuration '%s' is larger than %zu bytes", path,
-                        CONFIG_BYTES_MAX);
     status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
                                   buf.len, path, trust, ret, reterr);
     if (status == GBX_OK)

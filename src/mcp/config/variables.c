@@ -8,10 +8,8 @@
 #include "policy/policy.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NAME_MAX_LEN 128
 
@@ -171,14 +169,8 @@ char *gbx_variables_unset(char *const *names, size_t count)
  *     OTHER: "two\nlines"
  */
 
-#define FILE_MAX      ((off_t)1 << 20)
+#define FILE_MAX      GBX_MIB(1)
 #define VARIABLES_MAX 1000
-
-static void release_file(FILE **file)
-{
-    if (*file != NULL)
-        (void)fclose(*file);
-}
 
 /* In place. */
 static char *trim(char *text)
@@ -269,37 +261,24 @@ static gbx_status take_line(gbx_json_reader *r, gbx_mcp_upstream_config *server,
     return GBX_OK;
 }
 
-static gbx_status open_file(gbx_json_reader *r, const char *path, FILE **ret)
+gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *server,
+                                 const char *path)
 {
     const gbx_trusted_file file = {path, "the file of variables ",
                                    O_RDONLY | O_NONBLOCK,
                                    gbx_mcp_reader_of(r)->config->trust, false};
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    gbx_error err = {0};
-    struct stat st;
-
-    if (gbx_trusted_file_open(&file, &fd, NULL, &err) != GBX_OK)
-        return gbx_json_refuse(r, "%s", err.message);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-        return gbx_json_refuse(r, "'%s' is not a file of at most 1 MiB", path);
-    *ret = gbx_need(fdopen(fd, "r"));
-    fd = -1;
-    return GBX_OK;
-}
-
-gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *server,
-                                 const char *path)
-{
-    GBX_CLEANUP(release_file) FILE *file = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     size_t own = server->env_count;
-    char *line = NULL;
-    size_t size = 0;
-    gbx_status status = open_file(r, path, &file);
+    gbx_status status = GBX_OK;
+    gbx_error err = {0};
+    char *line;
+    char *rest;
 
-    while (status == GBX_OK && getline(&line, &size, file) >= 0)
+    if (gbx_trusted_file_read(&file, FILE_MAX, &text, NULL, NULL, &err) != GBX_OK)
+        return gbx_json_refuse(r, "%s", err.message);
+    (void)gbx_need(gbx_buf_append(&text, "", 1) ? text.data : NULL);
+    rest = (char *)text.data;
+    while (status == GBX_OK && (line = strsep(&rest, "\n")) != NULL)
         status = take_line(r, server, own, line);
-    if (line != NULL)
-        explicit_bzero(line, size);
-    free(line);
     return status;
 }

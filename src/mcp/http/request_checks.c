@@ -87,20 +87,18 @@ gbx_status gbx_http_read_token(gbx_http_options *options, gbx_error *reterr)
 {
     const char *path = options->token_file;
     const gbx_trusted_file file = {path, "the token ", O_RDONLY, options->trust, true};
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf text = {.ceiling = GBX_KIB(4), .is_secret = true};
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     char warning[GBX_ERROR_MESSAGE_SIZE] = "";
     size_t len = 0;
-    gbx_status status =
-        path != NULL ? gbx_trusted_file_open(&file, &fd, warning, reterr) : GBX_OK;
+    gbx_status status;
 
-    if (path == NULL || status != GBX_OK)
-        return status;
+    if (path == NULL)
+        return GBX_OK;
+    status = gbx_trusted_file_read(&file, GBX_KIB(4), &text, NULL, warning, reterr);
     if (warning[0] != '\0')
         gbx_mcp_warn("warning: %s", warning);
-    if (!gbx_buf_read(&text, fd))
-        return gbx_fail(reterr, GBX_E_OS, "cannot read the token '%s'", path);
+    if (status != GBX_OK)
+        return status;
     while (len < text.len && text.data[len] > ' ' && text.data[len] <= '~')
         len++;
     while (text.len > len &&

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CALL_MS      60000
@@ -88,23 +87,6 @@ static gbx_status ask(gbx_host_files *files, const char *function, const gbx_buf
 
 /* ---- reading a file -------------------------------------------------------------- */
 
-/* Read a regular file; reading a pipe would block. Returns NULL, or the reason of the
- * failure, with errno. */
-static const char *read_all(int fd, gbx_buf *to)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) < 0)
-        return gbx_fail_reason(errno);
-    errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-    if (!S_ISREG(st.st_mode))
-        return errno == EISDIR ? gbx_fail_reason(errno) : "it is not a file";
-    errno = EFBIG;
-    if (st.st_size >= (off_t)to->ceiling)
-        return "it is too large";
-    return gbx_buf_read(to, fd) ? NULL : gbx_fail_reason(errno);
-}
-
 static bool is_toml(const char *path)
 {
     size_t len = strlen(path);
@@ -162,18 +144,14 @@ gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
 {
     const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, files->trust,
                                       false};
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    const char *why;
-    gbx_status status;
+    gbx_status status =
+        gbx_trusted_file_read(&trusted, FILE_MAX, ret_text, NULL, NULL, reterr);
 
-    gbx_buf_init_secret(ret_text, FILE_MAX);
     gbx_buf_init_secret(ret_value, QUESTION_MAX);
-    status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
+    if (status == GBX_E_POLICY)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': it is too large", path);
     if (status != GBX_OK)
         return status;
-    why = read_all(fd, ret_text);
-    if (why != NULL)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);
     return parse(files, path, ret_text, ret_value, reterr);
 }
 

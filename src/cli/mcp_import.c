@@ -147,7 +147,6 @@ static gbx_status load(const importing *im, gbx_error *reterr)
 /* Lock our file: two imports at once would each write only their own servers. */
 static bool lock_own(importing *im, gbx_trouble *trouble)
 {
-    gbx_file_make_folders(im->own_path);
     if (gbx_trouble_output(trouble, gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS,
                                                   &im->own_lock, &trouble->err)))
         return true;

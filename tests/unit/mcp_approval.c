@@ -400,11 +400,13 @@ static char *grants_path(void)
 {
     static char file[128];
     gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
+    char parent[80];
 
     assert_non_null(grants);
     (void)snprintf(file, sizeof file, "%s", gbx_grants_file_path(grants));
     gbx_grants_file_free(grants);
-    gbx_file_make_folders(file);
+    (void)snprintf(parent, sizeof parent, "%s/glovebox", folder);
+    (void)mkdir(parent, 0700);
     return file;
 }
 

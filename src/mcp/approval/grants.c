@@ -39,14 +39,6 @@ struct gbx_grants_file {
     gbx_error err; /* of the last reading */
 };
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_size == b->st_size && a->st_mode == b->st_mode &&
-           a->st_uid == b->st_uid && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static gbx_status read_file(gbx_grants_file *g)
 {
     const gbx_trusted_file file = {g->path, "the grants ", O_RDONLY | O_NONBLOCK,
@@ -77,7 +69,7 @@ static gbx_status refresh(gbx_grants_file *g)
     struct stat now = {0};
     bool is_there = stat(g->path, &now) == 0 || (errno != ENOENT && errno != ENOTDIR);
 
-    if (is_there && g->err.status == GBX_OK && is_same(&now, &g->read))
+    if (is_there && g->err.status == GBX_OK && gbx_file_is_same(&now, &g->read))
         return GBX_OK;
     json_decref(g->root);
     g->root = NULL;
@@ -118,7 +110,6 @@ static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms
         return gbx_fail(reterr, GBX_E_USAGE,
                         "no home directory to keep grants in, or the "
                         "configuration is not a file");
-    gbx_file_make_folders(g->path);
     status = gbx_file_lock(g->path, wait_ms, lock, reterr);
     if (status == GBX_OK && refresh(g) != GBX_OK) {
         *reterr = g->err;

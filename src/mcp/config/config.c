@@ -114,14 +114,6 @@ static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view v
 /* The contents decide, not the time: editors and file
  * synchronizers rewrite files without changing them. */
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_size == b->st_size &&
-           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
-           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
-}
-
 static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
                        size_t len)
 {
@@ -149,7 +141,7 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     bool has_changed = false;
 
     if (!stamp->is_set || stat(config->path, &now) != 0 || !S_ISREG(now.st_mode) ||
-        is_same_file(&now, &stamp->then))
+        gbx_file_is_same(&now, &stamp->then))
         return false;
     fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))

@@ -37,9 +37,10 @@
 #define GBX_FILE_LOCK_MS 10000
 
 /*
- * Lock the folder of the file at path, which need not exist, for a change of it. Until
- * *ret_fd is closed, other calls of this function wait. GBX_OK also without a lock: if
- * the file system has none, or the folder is not writable (*ret_fd is then unchanged).
+ * Lock the folder of the file at path, which need not exist, for a change of it. Missing
+ * folders are created, accessible to the user only. Until *ret_fd is closed, other calls
+ * of this function wait. GBX_OK also without a lock: if the file system has none, or the
+ * folder is not writable (*ret_fd is then unchanged).
  */
 gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr);
 
@@ -47,8 +48,8 @@ gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *
  * or ~/.local/state. False: no home directory. */
 bool gbx_file_state_path(const char *name, char path[PATH_MAX]);
 
-/* Create the missing folders of the file at path, accessible to the user only. */
-void gbx_file_make_folders(const char *path);
+/* False if the file was written, replaced or given other rights in between. */
+bool gbx_file_is_same(const struct stat *a, const struct stat *b);
 
 /*
  * Write len bytes to the file at path. Its mode stays, except for the bits in

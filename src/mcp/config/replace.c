@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "policy/json_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,33 +46,37 @@ static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *r
     return cannot(backup, EEXIST, reterr);
 }
 
-/* The folder of an absolute path, to be freed; or NULL. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (slash == NULL)
-        return NULL;
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 static void sync_folder(const char *path)
 {
-    GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
+    GBX_CLEANUP(gbx_free) char *folder = gbx_need(gbx_directory_of(path));
     GBX_CLEANUP(gbx_fd_close)
-    int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0)
         (void)fsync(fd);
 }
 
+static void make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    for (char *at = folder + 1; *at != '\0'; at++)
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(folder, 0700);
+            *at = '/';
+        }
+}
+
 gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
+    GBX_CLEANUP(gbx_free) char *folder = gbx_need(gbx_directory_of(path));
     int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
 
-    if (folder == NULL || access(folder, W_OK) != 0)
+    make_folders(path);
+    if (access(folder, W_OK) != 0)
         return GBX_OK;
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -84,19 +89,6 @@ gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *
     }
     *ret_fd = gbx_fd_take(&fd);
     return GBX_OK;
-}
-
-void gbx_file_make_folders(const char *path)
-{
-    char folder[PATH_MAX];
-
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    for (char *at = folder + 1; *at != '\0'; at++)
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(folder, 0700);
-            *at = '/';
-        }
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
@@ -137,6 +129,15 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
     else
         sync_folder(target);
     return status;
+}
+
+bool gbx_file_is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mode == b->st_mode &&
+           a->st_uid == b->st_uid &&
+           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
+           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
 }
 
 bool gbx_file_state_path(const char *name, char path[PATH_MAX])

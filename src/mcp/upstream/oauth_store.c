@@ -25,12 +25,6 @@ static gbx_status find_path(const char *name, char path[PATH_MAX], gbx_error *er
     return gbx_fail(err, GBX_E_USAGE, "there is no home directory to keep tokens in");
 }
 
-static gbx_status lock(const char *path, int wait_ms, int *ret_fd, gbx_error *err)
-{
-    gbx_file_make_folders(path);
-    return gbx_file_lock(path, wait_ms, ret_fd, err);
-}
-
 gbx_status gbx_oauth_lock(const char *url, int *ret_fd, gbx_error *reterr)
 {
     uint8_t hash[GBX_SHA256_SIZE];
@@ -43,7 +37,7 @@ gbx_status gbx_oauth_lock(const char *url, int *ret_fd, gbx_error *reterr)
                    hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6],
                    hash[7]);
     status = find_path(name, path, reterr);
-    return status == GBX_OK ? lock(path, 0, ret_fd, reterr) : status;
+    return status == GBX_OK ? gbx_file_lock(path, 0, ret_fd, reterr) : status;
 }
 
 /* An empty object if there is no file. NULL with an error. */
@@ -136,7 +130,7 @@ gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
     json_t *all;
 
     if (status == GBX_OK)
-        status = lock(path, LOCK_MS, &locked, reterr);
+        status = gbx_file_lock(path, LOCK_MS, &locked, reterr);
     if (status != GBX_OK)
         return status;
     all = read_file(path, trust, reterr);

@@ -118,7 +118,7 @@ describe('nothing that runs is refused', () => {
   it('of the code that other tests and examples have', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     for (const folder of ['tests/escape/ordinary', 'tests/escape/corpus', 'node/lib', 'node/test', 'examples/node']) {
-      for (const name of readdirSync(root + folder).filter((each) => /\.m?js$/.test(each))) {
+      for (const name of readdirSync(root + folder).filter((each) => /\.(m?js|cases)$/.test(each))) {
         const source = readFileSync(`${root}${folder}/${name}`, 'utf8').replace(/^(import|export) [^;]*from .*$|^export \{[^}]*\};/gm, '');
         const code = source.replace(/^export (default )?/gm, '').replaceAll('import.meta', 'meta').replaceAll('import(', 'load(');
         try {

@@ -350,11 +350,11 @@ static void read_file(const char *folder, const char *name)
     end_case(&r);
 }
 
-static int is_js(const struct dirent *entry)
+static int is_cases(const struct dirent *entry)
 {
-    size_t len = strlen(entry->d_name);
+    const char *end = strrchr(entry->d_name, '.');
 
-    return len > 3 && strcmp(entry->d_name + len - 3, ".js") == 0;
+    return end != NULL && strcmp(end, ".cases") == 0;
 }
 
 static void read_folder(const char *name)
@@ -364,7 +364,7 @@ static void read_folder(const char *name)
     int count;
 
     (void)snprintf(folder, sizeof folder, "%s/%s", GBX_ESCAPE, name);
-    count = scandir(folder, &files, is_js, alphasort);
+    count = scandir(folder, &files, is_cases, alphasort);
     if (count <= 0) {
         (void)fprintf(stderr, "no cases in '%s'\n", folder);
         exit(2);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cases - pieces of JavaScript and how each must end, read from files of plain
- * JavaScript, one file a topic.
+ * cases - pieces of JavaScript and how each must end, read from tables, one a topic.
  *
  *   //: form: script                    before the first case: the file's defaults
  *
@@ -86,7 +85,7 @@ typedef struct test_case {
     bool ends_group; /* of those that the tests look back at together */
 } test_case;
 
-/* Run a cmocka test for each case of every *.js in GBX_ESCAPE/folder, by name of file,
+/* Run a cmocka test for each case of every *.cases in GBX_ESCAPE/folder, by name of file,
  * after those of own (may be NULL); *state of each is its test_case. With
  * GLOVEBOX_SHARD=2/6 in the environment every sixth of them, beginning with the second.
  * Every sixteenth case ends a group, and so does the last. Returns how many failed. Ends

@@ -44,7 +44,7 @@ const log = console.log;
 for (const name of ['log', 'info', 'warn', 'error', 'debug', 'table', 'group', 'groupEnd', 'count', 'assert'])
   console[name] = () => {};
 let agreed = 0, differ = 0;
-for (const file of readdirSync(folder).filter((f) => f.endsWith('.js')).sort())
+for (const file of readdirSync(folder).filter((f) => f.endsWith('.cases')).sort())
   for (const test of casesOf(readFileSync(new URL(file, folder), 'utf8'))) {
     let value;
     try {

@@ -78,7 +78,6 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_fetch_hostile 10
     test_host_functions 10
     test_hostile_hangs 10
-    test_mcp_servers 10
     test_mcp_upstream_hostile 10
     test_recycling 10
     test_steps 10

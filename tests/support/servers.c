@@ -5,12 +5,9 @@
 #include "base/cleanup.h"
 #include "marked.h"
 #include "test.h"
-#include "until.h"
 
-#include <arpa/inet.h>
 #include <ftw.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #ifndef SERVERS_FOLDER
@@ -176,50 +173,6 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
     return servers_add_url(s, name, transport, url);
 }
 
-/* A port that was free a moment ago. */
-static unsigned free_port(void)
-{
-    GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof address;
-
-    assert_int_equal(bind(sock, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(getsockname(sock, (struct sockaddr *)&address, &len), 0);
-    return ntohs(address.sin_port);
-}
-
-static bool is_listening(void *user)
-{
-    GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t) * (unsigned *)user),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-
-    return connect(sock, (struct sockaddr *)&address, sizeof address) == 0;
-}
-
-gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
-                                                gbx_mcp_transport transport)
-{
-    bool is_sse = transport == GBX_MCP_SSE;
-    char *url = s->urls[s->background_count];
-    unsigned port = free_port();
-    char command[512];
-
-    (void)snprintf(
-        command, sizeof command,
-        "PORT=%u %s %s/node_modules/@modelcontextprotocol/"
-        "server-everything/dist/index.js %s >/dev/null 2>&1 & read -r _; kill $!",
-        port, node(), SERVERS_FOLDER, is_sse ? "sse" : "streamableHttp");
-    /* It does not end with its input, but the shell's ends. */
-    s->background[s->background_count++] = popen(command, "w");
-    assert_true(until(is_listening, &port, 60000));
-    (void)snprintf(url, sizeof s->urls[0], "http://127.0.0.1:%u/%s", port,
-                   is_sse ? "sse" : "mcp");
-    return servers_add_url(s, name, transport, url);
-}
-
 void servers_start(servers *s)
 {
     gbx_upstream_hooks hooks = {.user = s, .tools_changed = on_changed, .log = on_log};
@@ -317,14 +270,6 @@ void servers_call(servers *s, const char *server, const char *tool, const char *
                   answer *ret)
 {
     (void)servers_begin(s, server, tool, args, ret);
-    servers_wait(s, ret);
-}
-
-void servers_learn(servers *s, const char *server, answer *ret)
-{
-    *ret = (answer){.of = s};
-    gbx_upstream_learn(s->all, server_of(s, server), on_done, ret);
-    assert_false(ret->is_there);
     servers_wait(s, ret);
 }
 

@@ -61,9 +61,6 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
 /* The same, at an address of the caller's. */
 gbx_mcp_upstream_config *servers_add_url(servers *s, const char *name,
                                          gbx_mcp_transport transport, const char *url);
-/* server-everything from npm, at an address of its own. */
-gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
-                                                gbx_mcp_transport transport);
 void servers_start(servers *s);
 
 /* The server that misbehaves as told; see bad-upstream.mjs. */
@@ -77,7 +74,6 @@ void servers_call(servers *s, const char *server, const char *tool, const char *
 gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
                                  const char *args, answer *ret);
 void servers_wait(servers *s, const answer *a);
-void servers_learn(servers *s, const char *server, answer *ret);
 void servers_turn(servers *s, unsigned ms); /* let the loop run so long */
 
 /* The text of the first content of the answer, in a buffer of the caller's. */

@@ -31,13 +31,12 @@ gbx_unit_test(mcp_upstream_hostile gbx_servers gbx_hostile_net)
 
 # Servers of others, from npm (tests/mcp/package.json).
 if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/mcp/node_modules/@modelcontextprotocol/server)
-    gbx_unit_test(mcp_servers gbx_servers)
     gbx_unit_test(mcp_upstream_sdk gbx_servers gbx_freed gbx_scaled_timeouts)
 endif()
 
 # They start programs and wait for them.
 foreach(name mcp_process mcp_turns mcp_places mcp_upstream mcp_upstream_care mcp_upstream_hostile
-    mcp_upstream_odd mcp_servers mcp_upstream_sdk)
+    mcp_upstream_odd mcp_upstream_sdk)
     if(TEST test_${name})
         set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 600)
     endif()

@@ -28,11 +28,6 @@
 #include "marked.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/servers.h"
-#include "until.h"
-
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define CALLS_MAX 5200
 #define TEXTS_MAX (4 * CALLS_MAX)
@@ -464,28 +459,6 @@ static void on_until_has(char *rest)
     wait_for(rest, false);
 }
 
-/* "WORDS": we are killed in the middle of a call; soon nothing of the server is left. */
-static void on_orphan(char *rest)
-{
-    pid_t owner = fork();
-    answer a;
-
-    assert_true(owner >= 0);
-    if (owner == 0) {
-        bad_start(s.servers, rest);
-        (void)servers_begin(s.servers, "bad", "hang", "{}", &a);
-        servers_turn(s.servers, 60000);
-        _exit(1);
-    }
-    s.servers->mark[strlen(s.servers->mark)] = '=';
-    assert_true(until(marked_some, s.servers->mark, 60000));
-    (void)usleep(800000); /* it is in the call, or will never be */
-    (void)kill(owner, SIGKILL);
-    assert_int_equal(waitpid(owner, NULL, 0), owner);
-
-    assert_true(until(marked_none, s.servers->mark, 10000));
-}
-
 /* ---- the program --------------------------------------------------------------- */
 
 static const steps_verb verbs[] = {
@@ -517,7 +490,6 @@ static const steps_verb verbs[] = {
     {"between", NULL, is_between},
     {"until has", on_until_has, NULL},
     {"until", on_until, NULL},
-    {"orphan", on_orphan, NULL},
     {NULL, NULL, NULL},
 };
 

@@ -6,10 +6,6 @@
 
 #include "base/cleanup.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
 
@@ -130,17 +126,6 @@ TEST(http__legacy_with_sessions)
     expect_change(s);
 }
 
-TEST(http__lost_session_is_begun_again)
-{
-    servers *s = *state;
-
-    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http");
-    servers_start(s);
-    servers_expect(s, "sdk", "forget", "{}", "forgotten");
-    servers_turn(s, 300);
-    servers_expect(s, "sdk", "echo", "{\"message\":\"again\"}", "again");
-}
-
 /* What asks whether it is alive hears that nobody knows the session: with that the link
  * ends, while it tells so. */
 TEST(http__session_that_is_lost_in_a_call_is_begun_again)
@@ -198,15 +183,6 @@ TEST(http__headers_of_the_configuration_are_sent)
     assert_false(freed_was_seen());
 }
 
-TEST(http__refusal_decides_no_era)
-{
-    servers *s = *state;
-
-    (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http sesame");
-    servers_start(s);
-    servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "HTTP status 401");
-}
-
 TEST(http__header_with_a_line_break_is_never_sent)
 {
     servers *s = *state;
@@ -235,26 +211,6 @@ TEST(http__arguments_are_headers_where_the_schema_says_so)
         strstr(a.result, "\\\"mcp-param-region\\\":\\\"=?base64?WsO8cmljaA==?="));
     assert_non_null(strstr(a.result, "\\\"mcp-param-level\\\":\\\"-7\\\""));
     assert_non_null(strstr(a.result, "\\\"mcp-param-deep\\\":\\\"true\\\""));
-}
-
-/* A port that nobody listens on: bound, and not listened to. */
-TEST(http__nobody_there_is_said_so)
-{
-    servers *s = *state;
-    int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof address;
-    char url[64];
-
-    assert_int_equal(bind(sock, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(getsockname(sock, (struct sockaddr *)&address, &len), 0);
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/mcp", ntohs(address.sin_port));
-    (void)servers_add_url(s, "sdk", GBX_MCP_HTTP, url);
-    servers_start(s);
-    servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START,
-                         "it cannot be reached");
-    (void)close(sock);
 }
 
 /* ---- secrets -------------------------------------------------------------- */

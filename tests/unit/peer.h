@@ -21,6 +21,18 @@ typedef struct peer {
 void peer_init(peer *p, uint64_t output_max, uint32_t log_max);
 void peer_cleanup(peer *p);
 
+/* A TEST() that has a peer *p with these limits. */
+#define PEER_TEST(name)                                 \
+    static void name##_of(peer *p);                     \
+    TEST(name)                                          \
+    {                                                   \
+        GBX_CLEANUP(peer_cleanup) peer one;             \
+                                                        \
+        peer_init(&one, PEER_OUTPUT_MAX, PEER_LOG_MAX); \
+        name##_of(&one);                                \
+    }                                                   \
+    static void name##_of(peer *p)
+
 /* One frame with these fields, whether or not they fit each other. */
 void peer_frame(gbx_buf *to, uint32_t body_len, uint8_t type, uint64_t call_id,
                 const void *body, size_t len);

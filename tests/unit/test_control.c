@@ -22,37 +22,43 @@ static bool say_frame(puppet *p, uint8_t type, const void *body, uint8_t len)
     return puppet_hear(p, header, sizeof header) && puppet_hear(p, body, len);
 }
 
+/* A TEST() that has a puppet *p with the default options. */
+#define PUPPET_TEST(name)                       \
+    static void name##_of(puppet *p);           \
+    TEST(name)                                  \
+    {                                           \
+        GBX_CLEANUP(puppet_cleanup) puppet one; \
+                                                \
+        puppet_init(&one, NULL);                \
+        name##_of(&one);                        \
+    }                                           \
+    static void name##_of(puppet *p)
+
 /* ---- HELLO --------------------------------------------------------------------- */
 
-TEST(hello__makes_it_serve_and_fills_the_pool)
+PUPPET_TEST(hello__makes_it_serve_and_fills_the_pool)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
+    serve(p);
 
-    serve(&p);
-
-    assert_true(p.engine.change.is_done);
-    assert_int_equal(p.engine.change.error.status, GBX_OK);
-    assert_true(p.engine.facts.known);
-    assert_int_equal(p.engine.facts.threads, 1);
-    assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 5);
+    assert_true(p->engine.change.is_done);
+    assert_int_equal(p->engine.change.error.status, GBX_OK);
+    assert_true(p->engine.facts.known);
+    assert_int_equal(p->engine.facts.threads, 1);
+    assert_int_equal(puppet_count_sent(p, GBX_MSG_FORK), 5);
 }
 
-TEST(hello__is_said_once)
+PUPPET_TEST(hello__is_said_once)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
+    serve(p);
 
-    assert_false(puppet_say_hello(&p));
+    assert_false(puppet_say_hello(p));
 }
 
 /* HELLO with one thing changed; why the engine does not start, or "" if it does. */
-static const char *greet(puppet *p, gbx_options *options, gbx_msg_hello *hello)
+static const char *greet(puppet *p, gbx_msg_hello *hello)
 {
     gbx_buf buf;
 
-    puppet_init(p, options);
     gbx_buf_init(&buf, GBX_KIB(16));
     assert_true(gbx_msg_put(&buf, 0, hello));
     (void)puppet_hear(p, buf.data, buf.len);
@@ -80,7 +86,8 @@ TEST(hello__with_each_layer_missing)
         options.require = i % 2 == 0 ? GBX_REQUIRE_DEFAULT : GBX_REQUIRE_STRICT;
         hello.layers[i / 2].stands = 0;
         hello.layers[i / 2].reason = (gbx_span){(const uint8_t *)"a\nreason", 8};
-        (void)greet(&p, &options, &hello);
+        puppet_init(&p, &options);
+        (void)greet(&p, &hello);
         assert_int_equal(p.template->state == GBX_TEMPLATE_SERVING, starts);
         assert_int_equal(p.engine.change.error.status,
                          starts ? GBX_OK : GBX_E_UNSUPPORTED);
@@ -88,37 +95,33 @@ TEST(hello__with_each_layer_missing)
     }
 }
 
-TEST(hello__a_layer_not_reported_does_not_stand)
+PUPPET_TEST(hello__a_layer_not_reported_does_not_stand)
 {
     gbx_msg_hello hello = all_layers();
-    GBX_CLEANUP(puppet_cleanup) puppet p;
     hello.layer_count = GBX_LAYER_SECCOMP; /* it and those after it are left out */
 
-    assert_non_null(
-        strstr(greet(&p, NULL, &hello), "'seccomp' is required and missing"));
+    assert_non_null(strstr(greet(p, &hello), "'seccomp' is required and missing"));
 
-    assert_int_equal(p.engine.change.error.status, GBX_E_UNSUPPORTED);
+    assert_int_equal(p->engine.change.error.status, GBX_E_UNSUPPORTED);
 }
 
-TEST(hello__says_why_it_cannot_serve)
+PUPPET_TEST(hello__says_why_it_cannot_serve)
 {
     gbx_msg_hello hello = all_layers();
-    GBX_CLEANUP(puppet_cleanup) puppet p;
     hello.failure = (gbx_span){(const uint8_t *)"no \x1B[1mengine", 13};
 
-    assert_string_equal(greet(&p, NULL, &hello),
+    assert_string_equal(greet(p, &hello),
                         "the worker program cannot serve: no \\u{1b}[1mengine");
 }
 
-TEST(hello__of_another_layer_number_is_none_of_ours)
+PUPPET_TEST(hello__of_another_layer_number_is_none_of_ours)
 {
     gbx_msg_hello layer = all_layers();
-    GBX_CLEANUP(puppet_cleanup) puppet p;
     layer.layers[0].layer = 255; /* of a newer worker */
-    (void)greet(&p, NULL, &layer);
+    (void)greet(p, &layer);
 
-    assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
-    assert_false(p.engine.facts.layers[0].stands);
+    assert_int_equal(p->template->state, GBX_TEMPLATE_SERVING);
+    assert_false(p->engine.facts.layers[0].stands);
 }
 
 /* Nothing but the version is where it was. */
@@ -169,20 +172,19 @@ TEST(bodies__of_no_length_or_too_long_end_it)
     }
 }
 
-TEST(length__over_the_limit_ends_it_at_the_header)
+PUPPET_TEST(length__at_the_limit_waits_for_the_body)
+{
+    static const uint8_t fits[GBX_FRAME_HEADER_SIZE] = {0, 0x40, 0, 0, GBX_MSG_HELLO};
+
+    assert_true(puppet_hear(p, fits, sizeof fits));
+}
+
+PUPPET_TEST(length__over_the_limit_ends_it_at_the_header)
 {
     static const uint8_t long_one[GBX_FRAME_HEADER_SIZE] = {1, 0x40, 0, 0,
                                                             GBX_MSG_HELLO};
-    static const uint8_t fits[GBX_FRAME_HEADER_SIZE] = {0, 0x40, 0, 0, GBX_MSG_HELLO};
-    puppet p;
 
-    puppet_init(&p, NULL);
-    assert_true(puppet_hear(&p, fits, sizeof fits)); /* and waits for the body */
-    puppet_cleanup(&p);
-    puppet_init(&p, NULL);
-    assert_false(puppet_hear(&p, long_one, sizeof long_one));
-
-    puppet_cleanup(&p);
+    assert_false(puppet_hear(p, long_one, sizeof long_one));
 }
 
 TEST(frames__in_pieces_of_any_size)
@@ -207,93 +209,84 @@ TEST(frames__in_pieces_of_any_size)
 
 /* ---- FORKED, READY, EXITED ----------------------------------------------------------- */
 
-TEST(forked__brings_a_worker_and_ready_makes_it_one)
+PUPPET_TEST(forked__brings_a_worker_and_ready_makes_it_one)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
+    serve(p);
 
-    assert_true(puppet_say_forked(&p, 1, 0));
-    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_STARTING);
-    assert_int_equal(p.engine.coming, 5);
-    puppet_say_ready(&p, 0);
+    assert_true(puppet_say_forked(p, 1, 0));
+    assert_int_equal(gbx_pool_find(&p->engine, 1)->state, GBX_WORKER_STARTING);
+    assert_int_equal(p->engine.coming, 5);
+    puppet_say_ready(p, 0);
 
-    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_READY);
-    assert_int_equal(p.engine.ready_count, 1);
-    assert_true(puppet_is_sound(&p));
+    assert_int_equal(gbx_pool_find(&p->engine, 1)->state, GBX_WORKER_READY);
+    assert_int_equal(p->engine.ready_count, 1);
+    assert_true(puppet_is_sound(p));
 }
 
-TEST(forked__twice_for_a_worker_ends_the_template)
+PUPPET_TEST(forked__twice_for_a_worker_ends_the_template)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
-    assert_true(puppet_say_forked(&p, 1, 0));
+    serve(p);
+    assert_true(puppet_say_forked(p, 1, 0));
 
-    assert_false(puppet_say_forked(&p, 1, 0));
-    assert_false(puppet_say_forked(&p, 1, 11));
+    assert_false(puppet_say_forked(p, 1, 0));
+    assert_false(puppet_say_forked(p, 1, 11));
 
-    assert_true(puppet_is_sound(&p));
+    assert_true(puppet_is_sound(p));
 }
 
-TEST(forked__of_nobody_or_without_descriptors_ends_it)
+PUPPET_TEST(forked__of_nobody_ends_it)
+{
+    serve(p);
+
+    assert_false(puppet_say_forked(p, 99, 0));
+    assert_false(puppet_say_forked(p, 99, 11));
+}
+
+PUPPET_TEST(forked__without_descriptors_ends_it)
 {
     gbx_msg_forked forked = {.worker_id = 1};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
-    puppet p;
     gbx_buf_init(&buf, 256);
     assert_true(gbx_msg_put(&buf, 0, &forked));
-    puppet_init(&p, NULL);
-    serve(&p);
+    serve(p);
 
-    assert_false(puppet_say_forked(&p, 99, 0));
-    assert_false(puppet_say_forked(&p, 99, 11));
-    puppet_cleanup(&p);
-    puppet_init(&p, NULL);
-    serve(&p);
-
-    assert_false(puppet_hear(&p, buf.data, buf.len));
-    puppet_cleanup(&p);
+    assert_false(puppet_hear(p, buf.data, buf.len));
 }
 
-TEST(forked__whose_descriptors_were_lost_is_one_worker_less)
+PUPPET_TEST(forked__whose_descriptors_were_lost_is_one_worker_less)
 {
     gbx_msg_forked forked = {.worker_id = 1};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
-    GBX_CLEANUP(puppet_cleanup) puppet p;
     gbx_buf_init(&buf, 256);
     assert_true(gbx_msg_put(&buf, 0, &forked));
-    puppet_init(&p, NULL);
-    serve(&p);
-    p.template->fds[0] = p.template->fds[1] = -1;
-    p.template->fd_count = 2;
+    serve(p);
+    p->template->fds[0] = p->template->fds[1] = -1;
+    p->template->fd_count = 2;
 
-    assert_true(puppet_hear(&p, buf.data, buf.len));
-    assert_int_equal(p.engine.coming, 4);
-    assert_int_equal(p.template->fd_count, 0);
-    assert_true(puppet_say_forked(&p, 2, 0));
-    puppet_say_ready(&p, 0);
-    assert_int_equal(p.engine.ready_count, 1);
-    assert_true(puppet_is_sound(&p));
-    assert_true(puppet_say_exited(&p, 1, 0));
+    assert_true(puppet_hear(p, buf.data, buf.len));
+    assert_int_equal(p->engine.coming, 4);
+    assert_int_equal(p->template->fd_count, 0);
+    assert_true(puppet_say_forked(p, 2, 0));
+    puppet_say_ready(p, 0);
+    assert_int_equal(p->engine.ready_count, 1);
+    assert_true(puppet_is_sound(p));
+    assert_true(puppet_say_exited(p, 1, 0));
 
-    assert_null(gbx_pool_find(&p.engine, 1));
-    assert_true(puppet_is_sound(&p));
+    assert_null(gbx_pool_find(&p->engine, 1));
+    assert_true(puppet_is_sound(p));
 }
 
-TEST(forked__with_an_error_is_asked_for_again_later)
+PUPPET_TEST(forked__with_an_error_is_asked_for_again_later)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
+    serve(p);
 
-    assert_true(puppet_say_forked(&p, 1, 11));
-    assert_null(gbx_pool_find(&p.engine, 1));
-    assert_int_equal(p.engine.coming, 4);
-    (void)puppet_count_sent(&p, GBX_MSG_FORK);
-    gbx_pool_fill(&p.engine);
+    assert_true(puppet_say_forked(p, 1, 11));
+    assert_null(gbx_pool_find(&p->engine, 1));
+    assert_int_equal(p->engine.coming, 4);
+    (void)puppet_count_sent(p, GBX_MSG_FORK);
+    gbx_pool_fill(&p->engine);
 
-    assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 1);
+    assert_int_equal(puppet_count_sent(p, GBX_MSG_FORK), 1);
 }
 
 /* All that a worker could say in READY's place. */
@@ -326,18 +319,16 @@ TEST(ready__anything_else_is_the_end_of_the_worker)
     }
 }
 
-TEST(ready__a_closed_channel_is_the_end_of_the_worker)
+PUPPET_TEST(ready__a_closed_channel_is_the_end_of_the_worker)
 {
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
-    assert_true(puppet_say_forked(&p, 1, 0));
+    serve(p);
+    assert_true(puppet_say_forked(p, 1, 0));
 
-    gbx_fd_close(&p.fars[0]);
-    puppet_loop(&p);
+    gbx_fd_close(&p->fars[0]);
+    puppet_loop(p);
 
-    assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_SPENT);
-    assert_int_equal(p.engine.coming, 5); /* another one was asked for */
+    assert_int_equal(gbx_pool_find(&p->engine, 1)->state, GBX_WORKER_SPENT);
+    assert_int_equal(p->engine.coming, 5); /* another one was asked for */
 }
 
 TEST(exited__in_every_state_of_a_worker)
@@ -362,51 +353,45 @@ TEST(exited__in_every_state_of_a_worker)
 
 /* ---- LOADED ----------------------------------------------------------------------------- */
 
-TEST(loaded__that_nobody_asked_for_ends_it)
+PUPPET_TEST(loaded__that_nobody_asked_for_ends_it)
 {
     static const uint8_t loaded[13] = {1};
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
+    serve(p);
 
-    assert_false(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
+    assert_false(say_frame(p, GBX_MSG_LOADED, loaded, sizeof loaded));
 }
 
-TEST(loaded__answers_the_load_in_progress)
+PUPPET_TEST(loaded__answers_the_load_in_progress)
 {
     static const uint8_t refused[] = {0, 0, 0, 0, 0, 0,   0,    0,
                                       0, 3, 0, 0, 0, 'n', '\n', 'o'};
-    GBX_CLEANUP(puppet_cleanup) puppet p;
-    puppet_init(&p, NULL);
-    serve(&p);
-    p.engine.change = (gbx_change){.kind = GBX_CHANGE_UPDATE};
-    p.template->loads_pending = 1;
+    serve(p);
+    p->engine.change = (gbx_change){.kind = GBX_CHANGE_UPDATE};
+    p->template->loads_pending = 1;
 
-    assert_true(say_frame(&p, GBX_MSG_LOADED, refused, sizeof refused));
+    assert_true(say_frame(p, GBX_MSG_LOADED, refused, sizeof refused));
 
-    assert_true(p.engine.change.is_done);
-    assert_int_equal(p.engine.change.error.status, GBX_E_DATA);
-    assert_string_equal(p.engine.change.error.message, "n\\no");
+    assert_true(p->engine.change.is_done);
+    assert_int_equal(p->engine.change.error.status, GBX_E_DATA);
+    assert_string_equal(p->engine.change.error.message, "n\\no");
 }
 
-TEST(datasets__are_loaded_before_a_template_serves)
+PUPPET_TEST(datasets__are_loaded_before_a_template_serves)
 {
     static const uint8_t loaded[13] = {1};
     gbx_dataset *d = calloc(1, sizeof *d);
-    GBX_CLEANUP(puppet_cleanup) puppet p;
     assert_non_null(d);
-    puppet_init(&p, NULL);
-    d->memfd = dup(p.far);
+    d->memfd = dup(p->far);
     d->name[0] = 'd';
-    p.engine.datasets = d;
+    p->engine.datasets = d;
 
-    assert_true(puppet_say_hello(&p));
-    assert_int_equal(p.template->state, GBX_TEMPLATE_LOADING);
-    assert_null(p.engine.current);
-    assert_int_equal(puppet_count_sent(&p, GBX_MSG_LOAD), 1);
-    assert_true(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
+    assert_true(puppet_say_hello(p));
+    assert_int_equal(p->template->state, GBX_TEMPLATE_LOADING);
+    assert_null(p->engine.current);
+    assert_int_equal(puppet_count_sent(p, GBX_MSG_LOAD), 1);
+    assert_true(say_frame(p, GBX_MSG_LOADED, loaded, sizeof loaded));
 
-    assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
+    assert_int_equal(p->template->state, GBX_TEMPLATE_SERVING);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -85,31 +85,26 @@ TEST(every_type__with_another_calls_id_breaks_a_running_one)
     }
 }
 
-TEST(value__is_the_workers_bytes)
+PEER_TEST(value__is_the_workers_bytes)
 {
     size_t len;
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    peer_say_golden(&p, GBX_MSG_RESULT);
+    peer_say_golden(p, GBX_MSG_RESULT);
 
-    assert_string_equal(gbx_result_value(p.result, &len), "[1]");
+    assert_string_equal(gbx_result_value(p->result, &len), "[1]");
     assert_int_equal(len, 3);
 }
 
-TEST(value__undefined_is_none)
+PEER_TEST(value__undefined_is_none)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    peer_say(p, GBX_MSG_RESULT, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 21);
 
-    peer_say(&p, GBX_MSG_RESULT, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 21);
-
-    assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
-    assert_false(p.result->has_value);
-    assert_string_equal(gbx_result_value(p.result, NULL), "");
+    assert_int_equal(p->x.state, GBX_EXCHANGE_VALUE);
+    assert_false(p->result->has_value);
+    assert_string_equal(gbx_result_value(p->result, NULL), "");
 }
 
-TEST(error__is_kept_as_text_that_is_utf8)
+PEER_TEST(error__is_kept_as_text_that_is_utf8)
 {
     static const uint8_t body[] = {
         1,    1,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* where: anywhere */
@@ -119,32 +114,27 @@ TEST(error__is_kept_as_text_that_is_utf8)
         3,    0,    0,    0,    'a',  0,    'b', /* message */
         2,    0,    0,    0,    0xED, 0xA0,      /* stack */
     };
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    peer_say(&p, GBX_MSG_ERROR, body, sizeof body);
+    peer_say(p, GBX_MSG_ERROR, body, sizeof body);
 
-    assert_int_equal(p.x.state, GBX_EXCHANGE_ERROR);
-    assert_int_equal(p.x.failure, GBX_FAILURE_SYNTAX);
-    assert_true(p.x.is_out_of_memory);
-    assert_string_equal(p.result->thrown_name, "E\xEF\xBF\xBD");
-    assert_string_equal(p.result->thrown_message, "a\xEF\xBF\xBD"
-                                                  "b");
-    assert_string_equal(gbx_result_stack(p.result), "\xEF\xBF\xBD\xEF\xBF\xBD");
-    assert_true(p.result->thrown_line == UINT32_MAX);
+    assert_int_equal(p->x.state, GBX_EXCHANGE_ERROR);
+    assert_int_equal(p->x.failure, GBX_FAILURE_SYNTAX);
+    assert_true(p->x.is_out_of_memory);
+    assert_string_equal(p->result->thrown_name, "E\xEF\xBF\xBD");
+    assert_string_equal(p->result->thrown_message, "a\xEF\xBF\xBD"
+                                                   "b");
+    assert_string_equal(gbx_result_stack(p->result), "\xEF\xBF\xBD\xEF\xBF\xBD");
+    assert_true(p->result->thrown_line == UINT32_MAX);
 }
 
-TEST(refused__is_noted_once)
+PEER_TEST(refused__is_noted_once)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    peer_say(p, GBX_MSG_REFUSED, NULL, 0);
+    assert_true(p->x.was_refused);
+    peer_say(p, GBX_MSG_REFUSED, NULL, 0);
 
-    peer_say(&p, GBX_MSG_REFUSED, NULL, 0);
-    assert_true(p.x.was_refused);
-    peer_say(&p, GBX_MSG_REFUSED, NULL, 0);
-
-    assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
-    assert_string_equal(p.x.reason, "malformed message (message 4)");
+    assert_int_equal(p->x.state, GBX_EXCHANGE_BROKEN);
+    assert_string_equal(p->x.reason, "malformed message (message 4)");
 }
 
 /* ---- requests for functions of the host ----------------------------------------- */
@@ -243,36 +233,31 @@ TEST(call__goes_out_whole_however_it_is_taken)
     free(input);
 }
 
-TEST(wake__ends_waiting_and_is_one_header)
+PEER_TEST(wake__ends_waiting_and_is_one_header)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf sent;
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     gbx_buf_init(&sent, 64);
-    p.x.head.ceiling = 64; /* as after a CALL */
+    p->x.head.ceiling = 64; /* as after a CALL */
 
     for (int i = 0; i < 3; i++) {
-        peer_say_golden(&p, GBX_MSG_WAIT);
-        assert_int_equal(p.x.state, GBX_EXCHANGE_WAITING);
-        assert_int_equal(p.x.wake_ms, 1000);
-        assert_true(gbx_exchange_wake(&p.x));
-        assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+        peer_say_golden(p, GBX_MSG_WAIT);
+        assert_int_equal(p->x.state, GBX_EXCHANGE_WAITING);
+        assert_int_equal(p->x.wake_ms, 1000);
+        assert_true(gbx_exchange_wake(&p->x));
+        assert_int_equal(p->x.state, GBX_EXCHANGE_RUNNING);
         sent.len = 0;
-        drain(&p.x, &sent, SIZE_MAX);
+        drain(&p->x, &sent, SIZE_MAX);
         assert_int_equal(sent.len, GBX_FRAME_HEADER_SIZE);
         assert_int_equal(sent.data[4], GBX_MSG_WAKE);
     }
 }
 
-TEST(silence__is_nothing_to_send)
+PEER_TEST(silence__is_nothing_to_send)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    assert_int_equal(gbx_exchange_output(&p->x).len, 0);
+    gbx_exchange_feed(&p->x, NULL, 0, 0);
 
-    assert_int_equal(gbx_exchange_output(&p.x).len, 0);
-    gbx_exchange_feed(&p.x, NULL, 0, 0);
-
-    assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+    assert_int_equal(p->x.state, GBX_EXCHANGE_RUNNING);
 }
 
 TEST_MAIN(NULL, NULL)

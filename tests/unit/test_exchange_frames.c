@@ -193,21 +193,19 @@ TEST(header__reserved_bits_break_it_before_anything_else)
     }
 }
 
-TEST(waiting__keeps_part_of_a_header_and_breaks_at_the_whole)
+PEER_TEST(waiting__keeps_part_of_a_header_and_breaks_at_the_whole)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     gbx_buf_init(&said, 256);
     assert_true(golden_of(GBX_MSG_WAIT)->encode(&said));
     assert_true(golden_of(GBX_MSG_LOG)->encode(&said));
 
-    peer_feed(&p, said.data, GBX_FRAME_HEADER_SIZE + 4 + 15, said.len);
-    assert_int_equal(p.x.state, GBX_EXCHANGE_WAITING);
-    peer_feed(&p, said.data + GBX_FRAME_HEADER_SIZE + 4 + 15, 1, 1);
+    peer_feed(p, said.data, GBX_FRAME_HEADER_SIZE + 4 + 15, said.len);
+    assert_int_equal(p->x.state, GBX_EXCHANGE_WAITING);
+    peer_feed(p, said.data + GBX_FRAME_HEADER_SIZE + 4 + 15, 1, 1);
 
-    assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
-    assert_string_equal(p.x.reason, "message while waiting (message 2)");
+    assert_int_equal(p->x.state, GBX_EXCHANGE_BROKEN);
+    assert_string_equal(p->x.reason, "message while waiting (message 2)");
 }
 
 /* ---- memory ---------------------------------------------------------------------- */
@@ -241,24 +239,22 @@ TEST(memory__the_longest_frame_and_the_longest_piece_fit)
     }
 }
 
-TEST(memory__is_bounded_by_the_limits_whatever_is_said)
+PEER_TEST(memory__is_bounded_by_the_limits_whatever_is_said)
 {
     uint8_t *flood = malloc(GBX_EXCHANGE_FEED_MAX);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
-    GBX_CLEANUP(peer_cleanup) peer p;
     assert_non_null(flood);
     memset(flood, 'x', GBX_EXCHANGE_FEED_MAX);
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     gbx_buf_init(&said, 64);
     peer_frame(&said, 65536 + 6, GBX_MSG_LOG, GOLDEN_CALL_ID, NULL, 0);
 
-    peer_feed(&p, said.data, said.len, said.len);
+    peer_feed(p, said.data, said.len, said.len);
     for (int i = 0; i < 100; i++) {
-        gbx_exchange_feed(&p.x, flood, GBX_EXCHANGE_FEED_MAX, 0);
-        assert_true(p.x.in.capacity <= GBX_KIB(160));
+        gbx_exchange_feed(&p->x, flood, GBX_EXCHANGE_FEED_MAX, 0);
+        assert_true(p->x.in.capacity <= GBX_KIB(160));
     }
 
-    assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
+    assert_int_equal(p->x.state, GBX_EXCHANGE_BROKEN);
     free(flood);
 }
 

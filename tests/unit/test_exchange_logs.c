@@ -15,198 +15,163 @@ static void say_line(peer *p, uint8_t level, uint8_t flags, const void *text,
     peer_feed(p, buf.data, buf.len, GBX_EXCHANGE_FEED_MAX);
 }
 
-TEST(lines__are_kept_in_order_with_their_level)
+PEER_TEST(lines__are_kept_in_order_with_their_level)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-
     for (uint8_t level = 0; level <= 4; level++)
-        say_line(&p, level, 0, "abcde", level);
+        say_line(p, level, 0, "abcde", level);
 
-    assert_int_equal(gbx_result_log_count(p.result), 5);
+    assert_int_equal(gbx_result_log_count(p->result), 5);
     for (size_t i = 0; i < 5; i++) {
-        gbx_log line = gbx_result_log(p.result, i);
+        gbx_log line = gbx_result_log(p->result, i);
 
         assert_int_equal(line.level, i);
         assert_int_equal(line.text_len, i);
         assert_int_equal(line.text[i], 0);
     }
-    assert_int_equal(gbx_result_stats(p.result).log_bytes, 10);
-    assert_false(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_stats(p->result).log_bytes, 10);
+    assert_false(gbx_result_logs_truncated(p->result));
 }
 
-TEST(lines__are_timed_by_the_hosts_clock)
+PEER_TEST(lines__are_timed_by_the_hosts_clock)
 {
     const golden *g = golden_of(GBX_MSG_LOG);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-    p.x.start_ns = 1000000000;
+    p->x.start_ns = 1000000000;
     gbx_buf_init(&buf, 64);
     assert_true(g->encode(&buf));
 
-    gbx_exchange_feed(&p.x, buf.data, buf.len, 1001500000);
+    gbx_exchange_feed(&p->x, buf.data, buf.len, 1001500000);
 
-    assert_true(gbx_result_log(p.result, 0).time_ms == 1.5);
+    assert_true(gbx_result_log(p->result, 0).time_ms == 1.5);
 }
 
-TEST(lines__past_the_end_are_empty)
+PEER_TEST(lines__past_the_end_are_empty)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-
-    assert_string_equal(gbx_result_log(p.result, 0).text, "");
-    assert_string_equal(gbx_result_log(p.result, SIZE_MAX).text, "");
+    assert_string_equal(gbx_result_log(p->result, 0).text, "");
+    assert_string_equal(gbx_result_log(p->result, SIZE_MAX).text, "");
 }
 
-TEST(text__becomes_utf8_without_nul)
+PEER_TEST(text__becomes_utf8_without_nul)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, 0, "a\0\xFFz\xC3", 5);
 
-    say_line(&p, 1, 0, "a\0\xFFz\xC3", 5);
-
-    assert_string_equal(gbx_result_log(p.result, 0).text,
+    assert_string_equal(gbx_result_log(p->result, 0).text,
                         "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD");
-    assert_int_equal(gbx_result_log(p.result, 0).text_len, 11);
-    assert_int_equal(gbx_result_stats(p.result).log_bytes, 5);
+    assert_int_equal(gbx_result_log(p->result, 0).text_len, 11);
+    assert_int_equal(gbx_result_stats(p->result).log_bytes, 5);
 }
 
-TEST(text__of_nothing_but_nul_is_as_many_marks)
+PEER_TEST(text__of_nothing_but_nul_is_as_many_marks)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, 0, "\0\0\0", 3);
 
-    say_line(&p, 1, 0, "\0\0\0", 3);
-
-    assert_int_equal(gbx_result_log(p.result, 0).text_len, 9);
+    assert_int_equal(gbx_result_log(p->result, 0).text_len, 9);
 }
 
 /* ---- lines in pieces ------------------------------------------------------------------ */
 
-TEST(pieces__are_one_line)
+PEER_TEST(pieces__are_one_line)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, 0, "a", 1);
+    say_line(p, 2, GBX_LOG_GOES_ON, "bb", 2);
+    say_line(p, 2, GBX_LOG_GOES_ON, "", 0);
+    say_line(p, 2, GBX_LOG_GOES_ON, "c\0", 2);
+    say_line(p, 2, 0, "d", 1);
+    say_line(p, 3, 0, "e", 1);
 
-    say_line(&p, 1, 0, "a", 1);
-    say_line(&p, 2, GBX_LOG_GOES_ON, "bb", 2);
-    say_line(&p, 2, GBX_LOG_GOES_ON, "", 0);
-    say_line(&p, 2, GBX_LOG_GOES_ON, "c\0", 2);
-    say_line(&p, 2, 0, "d", 1);
-    say_line(&p, 3, 0, "e", 1);
-
-    assert_int_equal(gbx_result_log_count(p.result), 3);
-    assert_string_equal(gbx_result_log(p.result, 0).text, "a");
-    assert_string_equal(gbx_result_log(p.result, 1).text, "bbc\xEF\xBF\xBD"
-                                                          "d");
-    assert_int_equal(gbx_result_log(p.result, 1).text_len, 7);
-    assert_int_equal(gbx_result_log(p.result, 1).level, 2);
-    assert_string_equal(gbx_result_log(p.result, 2).text, "e");
-    assert_int_equal(gbx_result_stats(p.result).log_bytes, 7);
+    assert_int_equal(gbx_result_log_count(p->result), 3);
+    assert_string_equal(gbx_result_log(p->result, 0).text, "a");
+    assert_string_equal(gbx_result_log(p->result, 1).text, "bbc\xEF\xBF\xBD"
+                                                           "d");
+    assert_int_equal(gbx_result_log(p->result, 1).text_len, 7);
+    assert_int_equal(gbx_result_log(p->result, 1).level, 2);
+    assert_string_equal(gbx_result_log(p->result, 2).text, "e");
+    assert_int_equal(gbx_result_stats(p->result).log_bytes, 7);
 }
 
-TEST(pieces__of_a_line_that_is_cut_are_one_line)
+PEER_TEST(pieces__of_a_line_that_is_cut_are_one_line)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, GBX_LOG_GOES_ON, "the ", 4);
+    say_line(p, 1, GBX_LOG_CUT, "beg", 3);
 
-    say_line(&p, 1, GBX_LOG_GOES_ON, "the ", 4);
-    say_line(&p, 1, GBX_LOG_CUT, "beg", 3);
-
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_string_equal(gbx_result_log(p.result, 0).text, "the beg");
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_string_equal(gbx_result_log(p->result, 0).text, "the beg");
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
-TEST(pieces__past_the_cap_are_dropped_with_all_that_follows)
+PEER_TEST(pieces__past_the_cap_are_dropped_with_all_that_follows)
 {
     char text[PEER_LOG_MAX];
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
-    say_line(&p, 1, GBX_LOG_GOES_ON, "a", 1);
-    say_line(&p, 1, GBX_LOG_GOES_ON, text, sizeof text);
-    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
-    say_line(&p, 1, 0, "c", 1);
-    say_line(&p, 1, 0, "d", 1);
+    say_line(p, 1, GBX_LOG_GOES_ON, "a", 1);
+    say_line(p, 1, GBX_LOG_GOES_ON, text, sizeof text);
+    say_line(p, 1, GBX_LOG_GOES_ON, "b", 1);
+    say_line(p, 1, 0, "c", 1);
+    say_line(p, 1, 0, "d", 1);
 
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_string_equal(gbx_result_log(p.result, 0).text, "a");
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_string_equal(gbx_result_log(p->result, 0).text, "a");
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
 /* ---- the cap ------------------------------------------------------------------------ */
 
-TEST(cap__a_line_that_fills_it_stays_and_one_more_does_not)
+PEER_TEST(cap__a_line_that_fills_it_stays_and_one_more_does_not)
 {
     char text[PEER_LOG_MAX];
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
-    say_line(&p, 1, 0, text, sizeof text);
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_false(gbx_result_logs_truncated(p.result));
-    say_line(&p, 1, 0, "x", 1);
+    say_line(p, 1, 0, text, sizeof text);
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_false(gbx_result_logs_truncated(p->result));
+    say_line(p, 1, 0, "x", 1);
 
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_true(gbx_result_logs_truncated(p.result));
-    assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_true(gbx_result_logs_truncated(p->result));
+    assert_int_equal(p->x.state, GBX_EXCHANGE_RUNNING);
 }
 
-TEST(cap__a_flood_of_empty_lines_is_bounded)
+PEER_TEST(cap__a_flood_of_empty_lines_is_bounded)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-
     for (int i = 0; i < 10000; i++)
-        say_line(&p, 1, 0, "", 0);
+        say_line(p, 1, 0, "", 0);
 
-    assert_int_equal(gbx_result_log_count(p.result),
+    assert_int_equal(gbx_result_log_count(p->result),
                      PEER_LOG_MAX / GBX_LOG_LINE_COST + 1);
-    assert_true(gbx_result_logs_truncated(p.result));
-    assert_true(p.result->log_capacity <= 64);
+    assert_true(gbx_result_logs_truncated(p->result));
+    assert_true(p->result->log_capacity <= 64);
 }
 
-TEST(cap__what_is_kept_has_no_gaps)
+PEER_TEST(cap__what_is_kept_has_no_gaps)
 {
     char text[PEER_LOG_MAX];
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
-    say_line(&p, 1, 0, "a", 1);
-    say_line(&p, 1, 0, text, sizeof text);
-    say_line(&p, 1, 0, "b", 1);
-    say_line(&p, 1, GBX_LOG_CUT, "", 0);
+    say_line(p, 1, 0, "a", 1);
+    say_line(p, 1, 0, text, sizeof text);
+    say_line(p, 1, 0, "b", 1);
+    say_line(p, 1, GBX_LOG_CUT, "", 0);
 
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
-TEST(cap__that_leaves_nothing_of_a_line_makes_no_empty_one)
+PEER_TEST(cap__that_leaves_nothing_of_a_line_makes_no_empty_one)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, 0, "a", 1);
+    say_line(p, 1, GBX_LOG_CUT, "", 0);
 
-    say_line(&p, 1, 0, "a", 1);
-    say_line(&p, 1, GBX_LOG_CUT, "", 0);
-
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
-TEST(cap__cuts_are_marked_though_there_is_room)
+PEER_TEST(cap__cuts_are_marked_though_there_is_room)
 {
-    GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+    say_line(p, 1, GBX_LOG_CUT, "the beg", 7);
 
-    say_line(&p, 1, GBX_LOG_CUT, "the beg", 7);
-
-    assert_int_equal(gbx_result_log_count(p.result), 1);
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_int_equal(gbx_result_log_count(p->result), 1);
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
 TEST(cap__a_call_goes_on_past_it)
@@ -239,19 +204,17 @@ static void on_log(void *user, const gbx_log *line)
     h->count++;
 }
 
-static void hear(peer *p, uint32_t log_max, heard *h)
+static void hear(peer *p, heard *h)
 {
-    peer_init(p, PEER_OUTPUT_MAX, log_max);
     p->x.on_log = on_log;
     p->x.log_user = h;
 }
 
-TEST(live__lines_come_in_order_each_once)
+PEER_TEST(live__lines_come_in_order_each_once)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
-    GBX_CLEANUP(peer_cleanup) peer p;
-    hear(&p, PEER_LOG_MAX, &h);
+    hear(p, &h);
     gbx_buf_init(&said, 4096);
 
     for (uint8_t i = 0; i < 4; i++) {
@@ -261,47 +224,46 @@ TEST(live__lines_come_in_order_each_once)
                                 (&(gbx_msg_log){.level = i,
                                                 .text = {(const uint8_t *)&text, 1}})));
     }
-    peer_feed(&p, said.data, said.len, 50); /* one and a half at a time */
+    peer_feed(p, said.data, said.len, 50); /* one and a half at a time */
 
     assert_string_equal(h.text, "0:a 1:b 2:c 3:d ");
 }
 
-TEST(live__a_line_in_pieces_comes_once_and_whole)
+PEER_TEST(live__a_line_in_pieces_comes_once_and_whole)
 {
     heard h = {.text = ""};
-    GBX_CLEANUP(peer_cleanup) peer p;
-    hear(&p, PEER_LOG_MAX, &h);
+    hear(p, &h);
 
-    say_line(&p, 1, 0, "a", 1);
-    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
-    say_line(&p, 1, GBX_LOG_GOES_ON, "c", 1);
+    say_line(p, 1, 0, "a", 1);
+    say_line(p, 1, GBX_LOG_GOES_ON, "b", 1);
+    say_line(p, 1, GBX_LOG_GOES_ON, "c", 1);
     assert_string_equal(h.text, "1:a ");
-    say_line(&p, 1, 0, "d", 1);
-    say_line(&p, 1, 0, "e", 1);
+    say_line(p, 1, 0, "d", 1);
+    say_line(p, 1, 0, "e", 1);
 
     assert_string_equal(h.text, "1:a 1:bcd 1:e ");
 }
 
-TEST(live__a_line_that_was_begun_is_heard_at_the_end)
+PEER_TEST(live__a_line_that_was_begun_is_heard_at_the_end)
 {
     heard h = {.text = ""};
-    GBX_CLEANUP(peer_cleanup) peer p;
-    hear(&p, PEER_LOG_MAX, &h);
-    say_line(&p, 1, 0, "a", 1);
-    say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
+    hear(p, &h);
+    say_line(p, 1, 0, "a", 1);
+    say_line(p, 1, GBX_LOG_GOES_ON, "b", 1);
 
-    gbx_exchange_end(&p.x);
-    gbx_exchange_end(&p.x);
+    gbx_exchange_end(&p->x);
+    gbx_exchange_end(&p->x);
 
     assert_string_equal(h.text, "1:a 1:b ");
-    assert_true(gbx_result_logs_truncated(p.result));
+    assert_true(gbx_result_logs_truncated(p->result));
 }
 
 TEST(live__lines_past_the_cap_are_not_heard)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(peer_cleanup) peer p;
-    hear(&p, 1, &h);
+    peer_init(&p, PEER_OUTPUT_MAX, 1);
+    hear(&p, &h);
 
     for (int i = 0; i < 50; i++)
         say_line(&p, 1, 0, "x", 1);
@@ -310,17 +272,16 @@ TEST(live__lines_past_the_cap_are_not_heard)
     assert_int_equal(h.count, 1);
 }
 
-TEST(live__is_silent_after_the_end)
+PEER_TEST(live__is_silent_after_the_end)
 {
     heard h = {.text = ""};
-    GBX_CLEANUP(peer_cleanup) peer p;
-    hear(&p, PEER_LOG_MAX, &h);
-    peer_say_golden(&p, GBX_MSG_RESULT);
+    hear(p, &h);
+    peer_say_golden(p, GBX_MSG_RESULT);
 
-    say_line(&p, 1, 0, "late", 4);
+    say_line(p, 1, 0, "late", 4);
 
     assert_int_equal(h.count, 0);
-    assert_int_equal(gbx_result_log_count(p.result), 0);
+    assert_int_equal(gbx_result_log_count(p->result), 0);
 }
 
 TEST_MAIN(NULL, NULL)

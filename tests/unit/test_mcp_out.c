@@ -21,13 +21,13 @@ typedef struct scene {
     int broken; /* errno */
     int drained;
     size_t got;
-    uint8_t next; /* byte that must come */
 } scene;
+
+static scene its;
+static scene *const s = &its;
 
 static void on_broken(void *user, int os_errno)
 {
-    scene *s = user;
-
     s->broken = os_errno;
     gbx_mcp_loop_stop(s->loop, 0);
 }
@@ -37,32 +37,51 @@ static void on_drained(void *user)
     ((scene *)user)->drained++;
 }
 
-static void open_scene(scene *s)
+static void open_scene(bool is_socket)
 {
     gbx_mcp_output_hooks hooks = {.user = s,
                                   .broken = on_broken,
                                   .drained = on_drained};
     int ends[2];
 
+    (void)signal(SIGPIPE, SIG_IGN);
     *s = (scene){.loop = gbx_mcp_loop_new()};
-    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    if (is_socket)
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    else
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     s->read_fd = ends[0];
     s->write_fd = ends[1];
     s->out = gbx_mcp_output_new(s->loop, s->write_fd, CEILING, &hooks);
     assert_non_null(s->out);
 }
 
-static void close_scene(scene *s)
+static int set_up(void **state)
+{
+    open_scene(false);
+    return 0;
+}
+
+static int set_up_socket(void **state)
+{
+    open_scene(true);
+    return 0;
+}
+
+static int tear_down(void **state)
 {
     gbx_mcp_output_free(s->out);
     assert_int_equal(fcntl(s->write_fd, F_GETFL) & O_NONBLOCK, 0);
     gbx_mcp_loop_free(s->loop);
     gbx_fd_close(&s->read_fd);
     gbx_fd_close(&s->write_fd);
+    return 0;
 }
 
+#define SOCKET_TEST(name) TEST_WITH(set_up_socket, tear_down, name)
+
 /* Messages of 1,000 bytes that count on, until one is refused. */
-static size_t fill(scene *s)
+static size_t fill(void)
 {
     uint8_t message[1000];
     size_t sent = 0;
@@ -79,10 +98,8 @@ static size_t fill(scene *s)
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
     static uint8_t bytes[65536];
-    scene *s = arg;
     ssize_t n = read(fd, bytes, sizeof bytes);
 
-    (void)what;
     for (ssize_t i = 0; i < n; i++)
         assert_int_equal(bytes[i], (s->got + (size_t)i) % 251);
     s->got += (size_t)n;
@@ -91,70 +108,59 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 /* On the loop until nothing waits any more, then what is left in the pipe. */
-static void read_all(scene *s, size_t sent)
+static void read_all(size_t sent)
 {
     struct event *readable = event_new(gbx_mcp_loop_base(s->loop), s->read_fd,
-                                       EV_READ | EV_PERSIST, on_readable, s);
+                                       EV_READ | EV_PERSIST, on_readable, NULL);
 
     (void)event_add(readable, NULL);
     (void)gbx_mcp_loop_run(s->loop);
     event_free(readable);
     while (s->got < sent)
-        on_readable(s->read_fd, 0, s);
+        on_readable(s->read_fd, 0, NULL);
 }
 
-static void turn(const scene *s)
+static void turn(void)
 {
     (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
 }
 
 TEST(what_waits__has_a_ceiling_and_arrives_in_order)
 {
-    size_t sent;
-    scene s;
+    size_t sent = fill();
 
-    open_scene(&s);
-    sent = fill(&s);
     assert_true(sent >= CEILING - 1000);
-    assert_true(gbx_mcp_output_waiting(s.out) <= CEILING);
-    assert_true(gbx_mcp_output_is_full(s.out));
-    read_all(&s, sent);
+    assert_true(gbx_mcp_output_waiting(s->out) <= CEILING);
+    assert_true(gbx_mcp_output_is_full(s->out));
+    read_all(sent);
 
-    assert_false(gbx_mcp_output_is_full(s.out));
-    assert_int_equal(s.got, sent);
-    assert_int_equal(s.drained, 1);
-    close_scene(&s);
+    assert_false(gbx_mcp_output_is_full(s->out));
+    assert_int_equal(s->got, sent);
+    assert_int_equal(s->drained, 1);
 }
 
 TEST(a_message_over_the_ceiling__is_refused_and_the_next_is_not)
 {
     GBX_CLEANUP(gbx_free) char *big = calloc(1, CEILING + 1);
-    scene s;
 
-    open_scene(&s);
-    assert_false(gbx_mcp_output_send(s.out, big, CEILING + 1));
-    assert_true(gbx_mcp_output_send(s.out, "x", 1));
-    turn(&s);
-    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
-    close_scene(&s);
+    assert_false(gbx_mcp_output_send(s->out, big, CEILING + 1));
+    assert_true(gbx_mcp_output_send(s->out, "x", 1));
+    turn();
+    assert_int_equal(gbx_mcp_output_waiting(s->out), 0);
 }
 
 TEST(a_reader_that_is_gone__is_told_once_and_not_from_inside)
 {
-    scene s;
-
-    open_scene(&s);
-    gbx_fd_close(&s.read_fd);
-    (void)gbx_mcp_output_send(s.out, "x", 1);
-    assert_int_equal(s.broken, 0);
-    (void)gbx_mcp_loop_run(s.loop);
-    assert_int_equal(s.broken, EPIPE);
-    assert_int_equal(gbx_mcp_output_errno(s.out), EPIPE);
-    assert_false(gbx_mcp_output_send(s.out, "x", 1));
-    close_scene(&s);
+    gbx_fd_close(&s->read_fd);
+    (void)gbx_mcp_output_send(s->out, "x", 1);
+    assert_int_equal(s->broken, 0);
+    (void)gbx_mcp_loop_run(s->loop);
+    assert_int_equal(s->broken, EPIPE);
+    assert_int_equal(gbx_mcp_output_errno(s->out), EPIPE);
+    assert_false(gbx_mcp_output_send(s->out, "x", 1));
 }
 
-static size_t in_pipe(const scene *s)
+static size_t in_pipe(void)
 {
     int count = 0;
 
@@ -169,50 +175,27 @@ static void stop_loop(void *loop)
 
 TEST(what_is_sent__is_written_at_the_end_of_the_turn)
 {
-    gbx_mcp_post stop = {.run = stop_loop};
-    scene s;
+    gbx_mcp_post stop = {.run = stop_loop, .arg = s->loop};
 
-    open_scene(&s);
-    stop.arg = s.loop;
-    assert_true(gbx_mcp_output_send(s.out, "one", 3));
-    assert_true(gbx_mcp_output_send(s.out, "two", 3));
-    assert_int_equal(in_pipe(&s), 0);
-    assert_int_equal(gbx_mcp_output_waiting(s.out), 6);
-    gbx_mcp_loop_post(s.loop, &stop);
-    (void)gbx_mcp_loop_run(s.loop);
-    assert_int_equal(in_pipe(&s), 6);
-    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
-    close_scene(&s);
+    assert_true(gbx_mcp_output_send(s->out, "one", 3));
+    assert_true(gbx_mcp_output_send(s->out, "two", 3));
+    assert_int_equal(in_pipe(), 0);
+    assert_int_equal(gbx_mcp_output_waiting(s->out), 6);
+    gbx_mcp_loop_post(s->loop, &stop);
+    (void)gbx_mcp_loop_run(s->loop);
+    assert_int_equal(in_pipe(), 6);
+    assert_int_equal(gbx_mcp_output_waiting(s->out), 0);
 }
 
 TEST(what_is_sent__is_said_before_it_is_closed)
 {
-    scene s;
-
-    open_scene(&s);
-    assert_true(gbx_mcp_output_send(s.out, "last", 4));
-    gbx_mcp_output_free(s.out);
-    s.out = NULL;
-    assert_int_equal(in_pipe(&s), 4);
-    close_scene(&s);
+    assert_true(gbx_mcp_output_send(s->out, "last", 4));
+    gbx_mcp_output_free(s->out);
+    s->out = NULL;
+    assert_int_equal(in_pipe(), 4);
 }
 
-static void open_socket_scene(scene *s)
-{
-    gbx_mcp_output_hooks hooks = {.user = s,
-                                  .broken = on_broken,
-                                  .drained = on_drained};
-    int ends[2];
-
-    *s = (scene){.loop = gbx_mcp_loop_new()};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    s->read_fd = ends[0];
-    s->write_fd = ends[1];
-    s->out = gbx_mcp_output_new(s->loop, s->write_fd, CEILING, &hooks);
-    assert_non_null(s->out);
-}
-
-static void send_parts(scene *s, const char *parts)
+static void send_parts(const char *parts)
 {
     for (const char *at = parts; *at != '\0'; at++) {
         if (at > parts)
@@ -221,22 +204,22 @@ static void send_parts(scene *s, const char *parts)
     }
 }
 
-static void wait_until_written(scene *s, size_t left)
+static void wait_until_written(size_t left)
 {
     while (gbx_mcp_output_waiting(s->out) > left)
         assert_int_equal(event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_ONCE), 0);
 }
 
 /* One part a read, whatever time passes between them. */
-static void check_parts_are_read_alone(scene *s)
+static void check_parts_are_read_alone(void)
 {
     char read_now[4] = "";
 
-    send_parts(s, "abc");
-    turn(s);
-    assert_int_equal(in_pipe(s), 1);
+    send_parts("abc");
+    turn();
+    assert_int_equal(in_pipe(), 1);
     for (size_t i = 0; i < 3; i++) {
-        wait_until_written(s, 2 - i);
+        wait_until_written(2 - i);
         assert_int_equal(read(s->read_fd, read_now, sizeof read_now), 1);
         assert_int_equal(read_now[0], "abc"[i]);
     }
@@ -244,35 +227,23 @@ static void check_parts_are_read_alone(scene *s)
 
 TEST(a_part__is_not_read_in_one_go_with_what_was_before)
 {
-    scene s;
-
-    open_scene(&s);
-    check_parts_are_read_alone(&s);
-    close_scene(&s);
+    check_parts_are_read_alone();
 }
 
-TEST(a_part_in_a_socket__waits_for_its_reader_and_not_for_us)
+SOCKET_TEST(a_part_in_a_socket__waits_for_its_reader_and_not_for_us)
 {
-    scene s;
-
-    open_socket_scene(&s);
-    assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* which we do not read */
-    check_parts_are_read_alone(&s);
-    send_parts(&s, "d");
-    turn(&s);
-    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
-    close_scene(&s);
+    assert_int_equal(send(s->read_fd, "input", 5, 0), 5); /* which we do not read */
+    check_parts_are_read_alone();
+    send_parts("d");
+    turn();
+    assert_int_equal(gbx_mcp_output_waiting(s->out), 0);
 }
 
 TEST(a_part_that_nobody_reads__is_written_all_the_same)
 {
-    scene s;
-
-    open_scene(&s);
-    send_parts(&s, "abc");
-    wait_until_written(&s, 0);
-    assert_int_equal(in_pipe(&s), 3);
-    close_scene(&s);
+    send_parts("abc");
+    wait_until_written(0);
+    assert_int_equal(in_pipe(), 3);
 }
 
 TEST(a_file__never_has_to_wait)
@@ -300,17 +271,17 @@ TEST(a_file__never_has_to_wait)
     gbx_fd_close(&fd);
 }
 
-/* fd is the other end's; does the queue find out that it has been closed? */
-static void check_reader_goes(scene *s, int *fd)
+/* The other end is closed: does the queue find out? */
+static void check_reader_goes(void)
 {
     assert_true(gbx_mcp_output_watch(s->out, s->loop));
     assert_true(gbx_mcp_output_send(s->out, "x", 1));
-    turn(s);
+    turn();
     assert_int_equal(s->broken, 0);
 
-    gbx_fd_close(fd);
-    turn(s);
-    turn(s);
+    gbx_fd_close(&s->read_fd);
+    turn();
+    turn();
 
     assert_int_equal(s->broken, EPIPE);
     assert_false(gbx_mcp_output_send(s->out, "y", 1));
@@ -318,42 +289,26 @@ static void check_reader_goes(scene *s, int *fd)
 
 TEST(a_reader_that_goes__is_known_without_a_message)
 {
-    scene s;
-    open_scene(&s);
-
-    check_reader_goes(&s, &s.read_fd);
-
-    close_scene(&s);
+    check_reader_goes();
 }
 
-TEST(a_socket_that_goes__is_known_too)
+SOCKET_TEST(a_socket_that_goes__is_known_too)
 {
-    scene s;
-    open_socket_scene(&s);
-    assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* is no end */
+    assert_int_equal(send(s->read_fd, "input", 5, 0), 5); /* is no end */
 
-    check_reader_goes(&s, &s.read_fd);
-
-    close_scene(&s);
+    check_reader_goes();
 }
 
-TEST(a_socket_that_says_no_more__still_reads)
+SOCKET_TEST(a_socket_that_says_no_more__still_reads)
 {
-    scene s;
-    open_socket_scene(&s);
-    assert_true(gbx_mcp_output_watch(s.out, s.loop));
+    assert_true(gbx_mcp_output_watch(s->out, s->loop));
 
-    assert_int_equal(shutdown(s.read_fd, SHUT_WR), 0);
-    turn(&s);
-    turn(&s);
+    assert_int_equal(shutdown(s->read_fd, SHUT_WR), 0);
+    turn();
+    turn();
 
-    assert_int_equal(s.broken, 0);
-    assert_true(gbx_mcp_output_send(s.out, "x", 1));
-    close_scene(&s);
+    assert_int_equal(s->broken, 0);
+    assert_true(gbx_mcp_output_send(s->out, "x", 1));
 }
 
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    return tests_run(NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -13,7 +13,8 @@
 static const dns_name names[] = {{"silent.test", "silent"},
                                  {"plain.test", "127.0.0.1"}};
 
-typedef named_server fixture;
+static named_server its;
+static named_server *const f = &its;
 
 /* Requests that stop somewhere on their way, and how far they come. */
 typedef enum stage { ASKING, WAITING, READING, REDIRECTED } stage;
@@ -28,25 +29,18 @@ static const struct {
 
 static int set_up(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
-
-    if (f == NULL)
-        return -1;
+    *f = (named_server){0};
     named_server_open(f, names, GBX_COUNTOF(names), NULL);
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     named_server_close(f);
-    free(f);
     return 0;
 }
 
-static gbx_fetch *start(fixture *f, size_t which, fetch_result *result)
+static gbx_fetch *start(size_t which, fetch_result *result)
 {
     char args[256];
 
@@ -56,7 +50,7 @@ static gbx_fetch *start(fixture *f, size_t which, fetch_result *result)
 }
 
 /* Turn the loop until the request is where it stops. */
-static void reach(fixture *f, size_t which)
+static void reach(size_t which)
 {
     unsigned wanted = stages[which].stage == REDIRECTED ? 2 : 1;
     char last[64] = "";
@@ -77,13 +71,11 @@ TEST(drop__tells_the_observer_and_nobody_else)
     for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
         fetch_result result;
         gbx_fetch *fetch;
-        fixture *f;
 
         if (i > 0)
             (void)set_up(state);
-        f = *state;
-        fetch = start(f, i, &result);
-        reach(f, i);
+        fetch = start(i, &result);
+        reach(i);
         gbx_fetch_drop(fetch);
         (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
         assert_int_equal(result.told, 0);
@@ -96,10 +88,9 @@ TEST(drop__tells_the_observer_and_nobody_else)
 
 TEST(drop__before_anything_began_sends_nothing)
 {
-    fixture *f = *state;
     fetch_result result;
 
-    gbx_fetch_drop(start(f, 1, &result));
+    gbx_fetch_drop(start(1, &result));
     (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
 
     assert_int_equal(result.told, 0);
@@ -109,13 +100,12 @@ TEST(drop__before_anything_began_sends_nothing)
 
 TEST(fetcher__that_is_freed_drops_what_is_in_flight)
 {
-    fixture *f = *state;
     fetch_result results[GBX_COUNTOF(stages)];
 
     for (size_t i = 0; i < GBX_COUNTOF(stages); i++)
-        (void)start(f, i, &results[i]);
-    reach(f, 0);
-    reach(f, 3);
+        (void)start(i, &results[i]);
+    reach(0);
+    reach(3);
     gbx_fetcher_free(f->world.fetcher);
     f->world.fetcher = NULL;
     (void)event_base_loop(f->world.base, EVLOOP_NONBLOCK);
@@ -128,7 +118,6 @@ TEST(fetcher__that_is_freed_drops_what_is_in_flight)
 
 /* What done may do: start another, and drop a third. */
 typedef struct relay {
-    fixture *f;
     gbx_fetch *victim;
     fetch_result next;
     unsigned told;
@@ -143,8 +132,8 @@ static void on_first(void *user, const gbx_msg_answer *answer)
     r->told++;
     gbx_fetch_drop(r->victim);
     (void)snprintf(args, sizeof args, "[{\"url\":\"http://plain.test:%u/ok\"}]",
-                   r->f->port);
-    (void)world_start(&r->f->world, args, &r->next);
+                   f->port);
+    (void)world_start(&f->world, args, &r->next);
 }
 
 TEST(done__may_start_and_drop)
@@ -152,14 +141,13 @@ TEST(done__may_start_and_drop)
     static const char nonsense[] = "[{\"url\":\"nonsense\"}]";
     gbx_fetcher_options options;
     gbx_span args = {(const uint8_t *)nonsense, sizeof nonsense - 1};
-    fixture *f = *state;
-    relay r = {.f = f};
+    relay r = {0};
     fetch_result victim;
 
     /* A fetcher without the world's observer: user is ours here. */
     options = (gbx_fetcher_options){.base = f->world.base};
-    r.victim = start(f, 1, &victim);
-    reach(f, 1);
+    r.victim = start(1, &victim);
+    reach(1);
     {
         gbx_fetcher *other;
 

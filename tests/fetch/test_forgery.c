@@ -29,14 +29,17 @@ typedef struct fixture {
     gbx_site *inside;
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static int set_up(void **state)
 {
     static dns_name served[100];
     const table_line *names;
     size_t count = table_lines(TABLE, "names", false, &names);
-    fixture *f = calloc(1, sizeof *f);
 
-    if (f == NULL || count >= GBX_COUNTOF(served))
+    *f = (fixture){0};
+    if (count >= GBX_COUNTOF(served))
         return -1;
     for (size_t i = 0; i < count; i++)
         served[i] = (dns_name){names[i].cell[0], names[i].cell[1]};
@@ -57,24 +60,20 @@ static int set_up(void **state)
     world_allow(&f->world, "inside.test", 0, PUBLIC_ONLY);
     f->inside->below = true;
     f->inside->any_port = true;
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     world_close(&f->world);
     server_stop(f->start);
     server_stop(f->victim);
     dns_server_stop(f->dns);
-    free(f);
     return 0;
 }
 
 /* The code is told how to repair the request, never what is inside. */
-static void expect_refusal(fixture *f, const char *what, const char *code)
+static void expect_refusal(const char *what, const char *code)
 {
     const fetch_result *r = &f->world.result;
 
@@ -90,7 +89,7 @@ static void expect_refusal(fixture *f, const char *what, const char *code)
 }
 
 /* With the victim's port in place of "%u". */
-static void with_port(const fixture *f, const char *text, char *to, size_t size)
+static void with_port(const char *text, char *to, size_t size)
 {
     const char *at = strstr(text, "%u");
 
@@ -102,11 +101,10 @@ TEST(name__that_leads_inside_is_refused)
 {
     const table_line *names;
     size_t count = table_lines(TABLE, "names", false, &names);
-    fixture *f = *state;
 
     for (size_t i = 0; i < count; i++) {
         (void)world_get(&f->world, "http://%s:%u/", names[i].cell[0], f->port);
-        expect_refusal(f, names[i].cell[0], names[i].cell[2]);
+        expect_refusal(names[i].cell[0], names[i].cell[2]);
         if (strcmp(names[i].cell[2], ADDRESS) == 0)
             assert_true(strlen(f->world.result.report_address) > 1);
     }
@@ -117,13 +115,12 @@ TEST(url__that_leads_inside_is_refused)
 {
     const table_line *urls;
     size_t count = table_lines(TABLE, "urls", false, &urls);
-    fixture *f = *state;
     char url[256];
 
     for (size_t i = 0; i < count; i++) {
-        with_port(f, urls[i].cell[0], url, sizeof url);
+        with_port(urls[i].cell[0], url, sizeof url);
         (void)world_get(&f->world, "%s", url);
-        expect_refusal(f, url, urls[i].cell[1]);
+        expect_refusal(url, urls[i].cell[1]);
     }
     assert_true(count >= 70);
 }
@@ -133,15 +130,14 @@ TEST(redirect__that_leads_inside_is_refused)
     static const unsigned statuses[] = {301, 302, 303, 307, 308};
     const table_line *redirects;
     size_t count = table_lines(TABLE, "redirects", false, &redirects);
-    fixture *f = *state;
     char location[256];
 
     for (size_t i = 0; i < count; i++) {
-        with_port(f, redirects[i].cell[0], location, sizeof location);
+        with_port(redirects[i].cell[0], location, sizeof location);
         (void)world_get(&f->world, "http://start.test:%u/to/%u/%s",
                         server_port(f->start), statuses[i % GBX_COUNTOF(statuses)],
                         location);
-        expect_refusal(f, location, redirects[i].cell[1]);
+        expect_refusal(location, redirects[i].cell[1]);
         assert_true(f->world.result.report_hops >= 1);
     }
     assert_int_equal(server_connections(f->start), count);

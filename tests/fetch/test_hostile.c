@@ -40,8 +40,11 @@ typedef struct fixture {
     const char *codes[100]; /* without "ERR_FETCH_" */
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 /* What the server says, and what the code is told. */
-static void read_replies(fixture *f)
+static void read_replies(void)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/hostile.txt", "replies", true, &lines);
@@ -68,44 +71,36 @@ static void read_replies(fixture *f)
 static int set_up(void **state)
 {
     gbx_fetcher_options options = {.stall_ms = 1000};
-    fixture *f = calloc(1, sizeof *f);
     server_options serving = {0};
 
-    if (f == NULL)
-        return -1;
-    read_replies(f);
+    *f = (fixture){0};
+    read_replies();
     serving.replies = f->replies;
     serving.reply_count = f->count;
     f->server = server_start(&serving);
     f->port = server_port(f->server);
     world_open(&f->world, &options);
     world_allow(&f->world, "127.0.0.1", f->port, LOOPBACK_TOO);
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     world_close(&f->world);
     server_stop(f->server);
-    free(f);
     return 0;
 }
 
-static const fetch_result *get(fixture *f, const char *path)
+static const fetch_result *get(const char *path)
 {
     return world_get(&f->world, "http://127.0.0.1:%u%s", f->port, path);
 }
 
 TEST(answer__that_is_no_response_is_an_error)
 {
-    fixture *f = *state;
-
     assert_true(f->count >= 54);
     for (size_t i = 0; i < f->count; i++) {
-        const fetch_result *r = get(f, f->replies[i].path);
+        const fetch_result *r = get(f->replies[i].path);
 
         if (strncmp(r->code, "ERR_FETCH_", 10) != 0 ||
             strcmp(r->code + 10, f->codes[i]) != 0)
@@ -118,23 +113,20 @@ TEST(answer__that_is_no_response_is_an_error)
 
 TEST(body__is_counted_as_it_is_given_not_as_it_is_sent)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "/bytes/100000"), "");
+    expect_code(get("/bytes/100000"), "");
     assert_int_equal(f->world.result.body_len, 100000);
-    expect_code(get(f, "/bytes/100001"), "ERR_FETCH_TOO_LARGE");
-    expect_code(get(f, "/chunked/100000"), "");
-    expect_code(get(f, "/chunked/100001"), "ERR_FETCH_TOO_LARGE");
-    expect_code(get(f, "/bomb/100000"), "");
+    expect_code(get("/bytes/100001"), "ERR_FETCH_TOO_LARGE");
+    expect_code(get("/chunked/100000"), "");
+    expect_code(get("/chunked/100001"), "ERR_FETCH_TOO_LARGE");
+    expect_code(get("/bomb/100000"), "");
     assert_int_equal(f->world.result.body_len, 100000);
-    expect_code(get(f, "/bomb/100001"), "ERR_FETCH_TOO_LARGE");
+    expect_code(get("/bomb/100001"), "ERR_FETCH_TOO_LARGE");
     assert_non_null(strstr(f->world.result.message, "limit of 100000 bytes"));
 }
 
 TEST(bomb__is_stopped_at_the_limit)
 {
-    fixture *f = *state;
-    const fetch_result *r = get(f, "/bomb/10000000000");
+    const fetch_result *r = get("/bomb/10000000000");
 
     expect_code(r, "ERR_FETCH_TOO_LARGE");
     assert_true(r->report_bytes_in <= 100000);
@@ -142,8 +134,7 @@ TEST(bomb__is_stopped_at_the_limit)
 
 TEST(body__without_end_is_stopped_at_the_limit)
 {
-    fixture *f = *state;
-    const fetch_result *r = get(f, "/endless");
+    const fetch_result *r = get("/endless");
 
     expect_code(r, "ERR_FETCH_TOO_LARGE");
     assert_true(r->report_bytes_in <= 100000);
@@ -151,38 +142,30 @@ TEST(body__without_end_is_stopped_at_the_limit)
 
 TEST(body__that_drips_is_given_up)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "/drip"), "ERR_FETCH_TIMEOUT");
+    expect_code(get("/drip"), "ERR_FETCH_TIMEOUT");
     assert_non_null(strstr(f->world.result.message, "came to a stop"));
 }
 
 TEST(server__that_says_nothing_is_given_up_in_time)
 {
-    fixture *f = *state;
-
     f->world.policy.fetch.timeout_ms = 200;
-    expect_code(get(f, "/hold"), "ERR_FETCH_TIMEOUT");
+    expect_code(get("/hold"), "ERR_FETCH_TIMEOUT");
     assert_non_null(strstr(f->world.result.message, "longer than 200 ms"));
 }
 
 /* The limit is for all hops together. */
 TEST(redirects__that_take_time_are_given_up_in_time)
 {
-    fixture *f = *state;
-
     f->world.policy.fetch.timeout_ms = 2000;
-    expect_code(get(f, "/to/302/%2fto%2f302%2f%252fhold"), "ERR_FETCH_TIMEOUT");
+    expect_code(get("/to/302/%2fto%2f302%2f%252fhold"), "ERR_FETCH_TIMEOUT");
     assert_int_equal(f->world.result.report_hops, 3);
 }
 
 /* A thoughtful server is not a slow one. */
 TEST(silence__before_the_first_byte_is_not_a_stop)
 {
-    fixture *f = *state;
-
     f->world.policy.fetch.timeout_ms = 2500;
-    expect_code(get(f, "/hold"), "ERR_FETCH_TIMEOUT");
+    expect_code(get("/hold"), "ERR_FETCH_TIMEOUT");
     assert_non_null(strstr(f->world.result.message, "longer than 2500 ms"));
 }
 
@@ -200,7 +183,6 @@ TEST(redirect__with_a_body_without_end_is_followed)
          .then = THEN_HOLD}};
     server_options serving = {.replies = loop, .reply_count = 2};
     server *other = server_start(&serving);
-    fixture *f = *state;
 
     world_allow(&f->world, "127.0.0.1", server_port(other), LOOPBACK_TOO);
     expect_code(world_get(&f->world, "http://127.0.0.1:%u/go", server_port(other)), "");
@@ -214,7 +196,6 @@ TEST(port__where_nobody_listens_is_an_error)
 {
     server *gone = server_start(NULL);
     uint16_t port = server_port(gone);
-    fixture *f = *state;
 
     server_stop(gone);
     world_allow(&f->world, "127.0.0.1", port, LOOPBACK_TOO);

@@ -17,6 +17,9 @@ typedef struct fixture {
     char args[2048];
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static const server_reply replies[] = {
     {.path = "/204", .bytes = "HTTP/1.1 204 No Content\r\n\r\n"},
     {.path = "/304", .bytes = "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"},
@@ -41,31 +44,24 @@ static int set_up(void **state)
 {
     const server_options options = {.replies = replies,
                                     .reply_count = GBX_COUNTOF(replies)};
-    fixture *f = calloc(1, sizeof *f);
 
-    if (f == NULL)
-        return -1;
+    *f = (fixture){0};
     f->server = server_start(&options);
     f->port = server_port(f->server);
     world_open(&f->world, NULL);
     world_allow(&f->world, "127.0.0.1", f->port, LOOPBACK_TOO);
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     world_close(&f->world);
     server_stop(f->server);
-    free(f);
     return 0;
 }
 
 /* One request for path with more members of the request's object. */
-static const fetch_result *ask(fixture *f, const char *path, const char *members,
-                               const char *body)
+static const fetch_result *ask(const char *path, const char *members, const char *body)
 {
     (void)snprintf(f->args, sizeof f->args, "[{\"url\":\"http://127.0.0.1:%u%s\"%s%s}]",
                    f->port, path, members[0] != '\0' ? "," : "", members);
@@ -80,8 +76,7 @@ static void expect_body(const fetch_result *r, const char *text)
 
 TEST(get__has_status_headers_url_and_body)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/ok", "", "");
+    const fetch_result *r = ask("/ok", "", "");
     char url[64];
 
     expect_code(r, "");
@@ -95,11 +90,10 @@ TEST(get__has_status_headers_url_and_body)
 
 TEST(request__has_what_was_asked_for_and_nothing_else)
 {
-    fixture *f = *state;
     char expected[256];
 
-    expect_code(ask(f, "/echo?a=b#c", "", ""), "");
-    (void)ask(f, "/echo", "", "");
+    expect_code(ask("/echo?a=b#c", "", ""), "");
+    (void)ask("/echo", "", "");
     (void)snprintf(expected, sizeof expected,
                    "GET /echo HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
                    "User-Agent: glovebox/0.1.0\r\nAccept: */*\r\n"
@@ -111,9 +105,8 @@ TEST(request__has_what_was_asked_for_and_nothing_else)
 
 TEST(request__carries_headers_as_they_were_given)
 {
-    fixture *f = *state;
     const fetch_result *r =
-        ask(f, "/echo",
+        ask("/echo",
             "\"headers\":[[\"X-One\",\"1\"],[\"x-one\",\"2\"],[\"X-Empty\","
             "\"\"],[\"X-Latin\",\"\\u00fc\"],[\"User-Agent\",\"mine\"],"
             "[\"Authorization\",\"Bearer t\"],[\"Cookie\",\"a=b\"]]",
@@ -144,14 +137,12 @@ static const struct {
 
 TEST(method__is_sent_with_its_body)
 {
-    fixture *f = *state;
-
     for (size_t i = 0; i < GBX_COUNTOF(methods); i++) {
         char member[64];
         const fetch_result *r;
 
         (void)snprintf(member, sizeof member, "\"method\":\"%s\"", methods[i].method);
-        r = ask(f, "/echo", member, methods[i].body);
+        r = ask("/echo", member, methods[i].body);
         expect_code(r, "");
         assert_memory_equal(r->body, methods[i].begins, strlen(methods[i].begins));
         assert_non_null(strstr((char *)r->body, methods[i].holds));
@@ -163,8 +154,7 @@ TEST(method__is_sent_with_its_body)
 
 TEST(head__has_headers_without_a_body)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/bytes/999999999", "\"method\":\"HEAD\"", "");
+    const fetch_result *r = ask("/bytes/999999999", "\"method\":\"HEAD\"", "");
 
     expect_code(r, "");
     assert_int_equal(r->body_len, 0);
@@ -173,21 +163,18 @@ TEST(head__has_headers_without_a_body)
 
 TEST(status__is_an_answer_whatever_it_is)
 {
-    fixture *f = *state;
-
-    expect_code(ask(f, "/nowhere", "", ""), "");
+    expect_code(ask("/nowhere", "", ""), "");
     assert_non_null(strstr(f->world.result.json, "\"status\":404"));
-    expect_code(ask(f, "/204", "", ""), "");
+    expect_code(ask("/204", "", ""), "");
     assert_non_null(strstr(f->world.result.json, "\"status\":204"));
     assert_int_equal(f->world.result.body_len, 0);
-    expect_code(ask(f, "/304", "", ""), "");
+    expect_code(ask("/304", "", ""), "");
     assert_non_null(strstr(f->world.result.json, "\"status\":304"));
 }
 
 TEST(interim__responses_leave_nothing_behind)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/100", "", "");
+    const fetch_result *r = ask("/100", "", "");
 
     expect_code(r, "");
     expect_body(r, "ok");
@@ -197,8 +184,7 @@ TEST(interim__responses_leave_nothing_behind)
 
 TEST(trailers__are_no_headers)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/trailer", "", "");
+    const fetch_result *r = ask("/trailer", "", "");
 
     expect_code(r, "");
     expect_body(r, "ok");
@@ -207,8 +193,7 @@ TEST(trailers__are_no_headers)
 
 TEST(body__is_bytes)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/nul", "", "");
+    const fetch_result *r = ask("/nul", "", "");
 
     expect_code(r, "");
     assert_int_equal(r->body_len, 5);
@@ -220,8 +205,7 @@ TEST(body__is_bytes)
 
 TEST(body__comes_decompressed)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/gzip", "", "");
+    const fetch_result *r = ask("/gzip", "", "");
 
     expect_code(r, "");
     expect_body(r, "hello");
@@ -230,28 +214,23 @@ TEST(body__comes_decompressed)
 
 TEST(cookies__are_kept_by_nobody)
 {
-    fixture *f = *state;
-
-    expect_code(ask(f, "/cookie", "", ""), "");
+    expect_code(ask("/cookie", "", ""), "");
     assert_non_null(strstr(f->world.result.json, "[\"set-cookie\",\"a=1\"]"));
-    expect_code(ask(f, "/echo", "", ""), "");
+    expect_code(ask("/echo", "", ""), "");
     assert_null(strcasestr((char *)f->world.result.body, "cookie"));
 }
 
 TEST(connection__serves_one_request)
 {
-    fixture *f = *state;
-
     for (unsigned i = 1; i <= 3; i++) {
-        expect_code(ask(f, "/keep", "", ""), "");
+        expect_code(ask("/keep", "", ""), "");
         assert_int_equal(server_connections(f->server), i);
     }
 }
 
 TEST(redirects__are_followed_to_the_end)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "/chain/5", "", "");
+    const fetch_result *r = ask("/chain/5", "", "");
     char url[64];
 
     expect_code(r, "");
@@ -260,24 +239,21 @@ TEST(redirects__are_followed_to_the_end)
     assert_non_null(strstr(r->json, url));
     assert_non_null(strstr(r->json, "\"redirected\":true"));
     assert_int_equal(r->report_hops, 6);
-    expect_code(ask(f, "/chain/6", "", ""), "ERR_FETCH_REDIRECT");
+    expect_code(ask("/chain/6", "", ""), "ERR_FETCH_REDIRECT");
 }
 
 TEST(redirects__in_other_modes)
 {
-    fixture *f = *state;
-
-    expect_code(ask(f, "/to/302/http://10.0.0.1/", "\"redirect\":\"manual\"", ""), "");
+    expect_code(ask("/to/302/http://10.0.0.1/", "\"redirect\":\"manual\"", ""), "");
     assert_non_null(
         strstr(f->world.result.json, "[\"location\",\"http://10.0.0.1/\"]"));
-    expect_code(ask(f, "/to/302/http://10.0.0.1/", "\"redirect\":\"error\"", ""),
+    expect_code(ask("/to/302/http://10.0.0.1/", "\"redirect\":\"error\"", ""),
                 "ERR_FETCH_REDIRECT");
 }
 
 TEST(many__at_once_are_each_told_once)
 {
     enum { COUNT = 200 };
-    fixture *f = *state;
     fetch_result *results = calloc(COUNT, sizeof *results);
 
     assert_non_null(results);

@@ -43,6 +43,9 @@ typedef struct fixture {
     char resolv[64];
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static void write_file(char *path, const char *text)
 {
     FILE *file;
@@ -58,12 +61,10 @@ static void write_file(char *path, const char *text)
 
 static int set_up(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
     gbx_fetcher_options options = {0};
     char resolv[128];
 
-    if (f == NULL)
-        return -1;
+    *f = (fixture){0};
     f->dns = dns_server_start(names, GBX_COUNTOF(names));
     f->server = server_start(NULL);
     f->port = server_port(f->server);
@@ -79,24 +80,20 @@ static int set_up(void **state)
     options.resolv_path = f->resolv;
     world_open(&f->world, &options);
     world_nameserver(&f->world, dns_server_address(f->dns));
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     world_close(&f->world);
     server_stop(f->server);
     dns_server_stop(f->dns);
     (void)unlink(f->hosts);
     (void)unlink(f->resolv);
-    free(f);
     return 0;
 }
 
-static const fetch_result *get(fixture *f, const char *name, const char *path)
+static const fetch_result *get(const char *name, const char *path)
 {
     world_allow(&f->world, name, (uint16_t)f->port, LOOPBACK_TOO);
     return world_get(&f->world, "http://%s:%u%s", name, f->port, path);
@@ -104,9 +101,7 @@ static const fetch_result *get(fixture *f, const char *name, const char *path)
 
 TEST(name__is_asked_for_once_in_each_family)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "plain.test", "/ok"), "");
+    expect_code(get("plain.test", "/ok"), "");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
     assert_int_equal(dns_server_questions(f->dns, NULL, '6'), 1);
     assert_string_equal(f->world.result.report_address, "127.0.0.1");
@@ -115,18 +110,14 @@ TEST(name__is_asked_for_once_in_each_family)
 /* What is connected to is what was checked, not what the name means a moment later. */
 TEST(rebinding__after_the_check_changes_nothing)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "rebind.test", "/ok"), "");
+    expect_code(get("rebind.test", "/ok"), "");
     assert_int_equal(dns_server_questions(f->dns, "rebind.test", 'A'), 1);
     assert_int_equal(server_connections(f->server), 1);
 }
 
 TEST(rebinding__between_hops_is_checked_again)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "rebind.test", "/to/302/%2fok"), "ERR_FETCH_ADDRESS");
+    expect_code(get("rebind.test", "/to/302/%2fok"), "ERR_FETCH_ADDRESS");
     assert_int_equal(dns_server_questions(f->dns, "rebind.test", 'A'), 2);
     assert_int_equal(server_connections(f->server), 1);
     assert_string_equal(f->world.result.report_address, "10.0.0.1");
@@ -134,9 +125,7 @@ TEST(rebinding__between_hops_is_checked_again)
 
 TEST(rebinding__to_something_allowed_is_not_waited_for)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "rebind-back.test", "/ok"), "ERR_FETCH_ADDRESS");
+    expect_code(get("rebind-back.test", "/ok"), "ERR_FETCH_ADDRESS");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
     assert_int_equal(server_connections(f->server), 0);
 }
@@ -146,10 +135,9 @@ TEST(rebinding__to_something_allowed_is_not_waited_for)
 TEST(addresses__are_all_checked_before_one_is_used)
 {
     static const char *const mixed[] = {"mixed.test", "mixed-late.test", "mapped.test"};
-    fixture *f = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(mixed); i++) {
-        expect_code(get(f, mixed[i], "/ok"), "ERR_FETCH_ADDRESS");
+        expect_code(get(mixed[i], "/ok"), "ERR_FETCH_ADDRESS");
         assert_int_equal(server_connections(f->server), 0);
         assert_null(strstr(f->world.result.message, f->world.result.report_address));
         assert_non_null(
@@ -159,17 +147,13 @@ TEST(addresses__are_all_checked_before_one_is_used)
 
 TEST(address__that_does_not_answer_gives_way_to_the_next)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "second.test", "/ok"), "");
+    expect_code(get("second.test", "/ok"), "");
     assert_string_equal(f->world.result.report_address, "127.0.0.1");
 }
 
 TEST(chain__of_names_ends_at_an_address)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "chain.test", "/ok"), "");
+    expect_code(get("chain.test", "/ok"), "");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
 }
 
@@ -177,45 +161,39 @@ TEST(server__that_answers_nothing_usable_ends_in_time)
 {
     static const char *const useless[] = {"silent.test", "garbage.test",
                                           "other-id.test"};
-    fixture *f = *state;
 
     f->world.policy.fetch.timeout_ms = 300;
     for (size_t i = 0; i < GBX_COUNTOF(useless); i++)
-        assert_true(get(f, useless[i], "/ok")->is_error);
+        assert_true(get(useless[i], "/ok")->is_error);
     assert_int_equal(server_connections(f->server), 0);
 }
 
 TEST(answer__about_another_name_is_none)
 {
-    fixture *f = *state;
-
     f->world.policy.fetch.timeout_ms = 300;
-    (void)get(f, "lie.test", "/ok");
+    (void)get("lie.test", "/ok");
     assert_true(f->world.result.is_error);
     assert_int_equal(server_connections(f->server), 0);
 }
 
 TEST(name__of_one_word_is_not_completed)
 {
-    fixture *f = *state;
-
     f->world.policy.fetch.nameserver_count = 0; /* resolv.conf, with its search list */
-    expect_code(get(f, "plain.test", "/ok"), "");
-    expect_code(get(f, "intranet", "/ok"), "ERR_FETCH_DNS");
+    expect_code(get("plain.test", "/ok"), "");
+    expect_code(get("intranet", "/ok"), "ERR_FETCH_DNS");
     assert_int_equal(dns_server_questions(f->dns, "intranet.corp.test", 'A'), 0);
 }
 
 TEST(system__server_is_followed_when_it_changes)
 {
-    fixture *f = *state;
     char moved[64];
 
     f->world.policy.fetch.nameserver_count = 0;
-    expect_code(get(f, "plain.test", "/ok"), "");
+    expect_code(get("plain.test", "/ok"), "");
     write_file(moved, "# nobody\n");
     assert_int_equal(rename(moved, f->resolv), 0);
     f->world.policy.fetch.timeout_ms = 300;
-    (void)get(f, "plain.test", "/ok");
+    (void)get("plain.test", "/ok");
     assert_true(f->world.result.is_error);
     assert_int_equal(dns_server_questions(f->dns, "plain.test", 'A'), 1);
 }
@@ -224,43 +202,36 @@ TEST(policy__with_other_servers_asks_those)
 {
     static const dns_name other_names[] = {{"plain.test", "10.9.9.9"}};
     dns_server *other = dns_server_start(other_names, 1);
-    fixture *f = *state;
 
-    expect_code(get(f, "plain.test", "/ok"), "");
+    expect_code(get("plain.test", "/ok"), "");
     world_nameserver(&f->world, dns_server_address(other));
-    expect_code(get(f, "plain.test", "/ok"), "ERR_FETCH_ADDRESS");
+    expect_code(get("plain.test", "/ok"), "ERR_FETCH_ADDRESS");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
     assert_int_equal(dns_server_questions(other, NULL, 'A'), 1);
     world_nameserver(&f->world, dns_server_address(f->dns));
-    expect_code(get(f, "plain.test", "/ok"), "");
+    expect_code(get("plain.test", "/ok"), "");
     dns_server_stop(other);
 }
 
 TEST(table__of_the_host_comes_first_and_is_checked_too)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "hosts.test", "/ok"), "");
-    expect_code(get(f, "two.test", "/ok"), "");
-    expect_code(get(f, "inside.test", "/ok"), "ERR_FETCH_ADDRESS");
+    expect_code(get("hosts.test", "/ok"), "");
+    expect_code(get("two.test", "/ok"), "");
+    expect_code(get("inside.test", "/ok"), "ERR_FETCH_ADDRESS");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
-    expect_code(get(f, "hosts2.test", "/ok"), "ERR_FETCH_DNS");
-    expect_code(get(f, "scoped.test", "/ok"), "ERR_FETCH_DNS");
+    expect_code(get("hosts2.test", "/ok"), "ERR_FETCH_DNS");
+    expect_code(get("scoped.test", "/ok"), "ERR_FETCH_DNS");
 }
 
 TEST(localhost__is_this_machine_whoever_says_otherwise)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "localhost", "/ok"), "");
-    expect_code(get(f, "www.localhost", "/ok"), "");
+    expect_code(get("localhost", "/ok"), "");
+    expect_code(get("www.localhost", "/ok"), "");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
 TEST(localhost__needs_an_entry_that_names_it)
 {
-    fixture *f = *state;
-
     world_allow(&f->world, "localhost", (uint16_t)f->port, PUBLIC_ONLY);
     expect_code(world_get(&f->world, "http://localhost:%u/ok", f->port),
                 "ERR_FETCH_ADDRESS");
@@ -270,9 +241,7 @@ TEST(localhost__needs_an_entry_that_names_it)
 /* A lookup of libcurl's own would find these; it is to find nothing. */
 TEST(literal__is_not_looked_up)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "127.0.0.1", "/ok"), "");
+    expect_code(get("127.0.0.1", "/ok"), "");
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
@@ -280,7 +249,6 @@ TEST(many__policies_with_servers_of_their_own)
 {
     enum { COUNT = 4 };
     dns_server *servers[COUNT];
-    fixture *f = *state;
 
     for (size_t i = 0; i < COUNT; i++)
         servers[i] = dns_server_start(names, GBX_COUNTOF(names));

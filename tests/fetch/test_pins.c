@@ -32,11 +32,13 @@ typedef struct fixture {
     CURLcode result;
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static int set_up(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
-
-    if (f == NULL || gbx_libcurl_load(&f->lib, NULL) != GBX_OK)
+    *f = (fixture){0};
+    if (gbx_libcurl_load(&f->lib, NULL) != GBX_OK)
         return -1;
     f->base = event_base_new();
     f->multi = gbx_multi_new(&f->lib, f->base, 0);
@@ -44,35 +46,29 @@ static int set_up(void **state)
     f->port = server_port(f->server);
     memcpy(f->request.method, "GET", 4);
     gbx_response_init(&f->response, 1000);
-    *state = f;
     return f->multi != NULL ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     gbx_url_cleanup(&f->url);
     gbx_response_cleanup(&f->response);
     gbx_multi_free(f->multi);
     event_base_free(f->base);
     gbx_libcurl_unload(&f->lib);
     server_stop(f->server);
-    free(f);
     return 0;
 }
 
 static void on_done(void *user, bool succeeded)
 {
-    fixture *f = user;
-
     f->told++;
     f->succeeded = succeeded;
 }
 
 /* One transfer for http://HOST:PORT/ok to the addresses, with what reach allows. */
-static void transfer(fixture *f, const char *host, const char *const *addresses,
-                     size_t count, gbx_reach reach, char *peer)
+static void transfer(const char *host, const char *const *addresses, size_t count,
+                     gbx_reach reach, char *peer)
 {
     gbx_ip list[8];
     gbx_fields headers = {0};
@@ -107,10 +103,9 @@ static const gbx_reach nothing = {0};
 TEST(socket__to_an_address_that_is_allowed_is_opened)
 {
     static const char *const addresses[] = {"127.0.0.1"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "name.test", addresses, 1, loopback, peer);
+    transfer("name.test", addresses, 1, loopback, peer);
 
     assert_true(f->succeeded);
     assert_string_equal(peer, "127.0.0.1");
@@ -119,10 +114,9 @@ TEST(socket__to_an_address_that_is_allowed_is_opened)
 TEST(socket__to_an_address_nobody_checked_is_not_opened)
 {
     static const char *const addresses[] = {"127.0.0.1"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "name.test", addresses, 1, nothing, peer);
+    transfer("name.test", addresses, 1, nothing, peer);
 
     assert_false(f->succeeded);
     assert_int_equal(f->fault.code, GBX_FAULT_ADDRESS);
@@ -135,10 +129,9 @@ TEST(socket__to_an_address_nobody_checked_is_not_opened)
 TEST(socket__to_every_next_address_is_checked)
 {
     static const char *const addresses[] = {"127.0.0.2", "10.0.0.1"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "name.test", addresses, 2, loopback, peer);
+    transfer("name.test", addresses, 2, loopback, peer);
 
     assert_false(f->succeeded);
     assert_int_equal(f->fault.code, GBX_FAULT_ADDRESS);
@@ -148,10 +141,9 @@ TEST(socket__to_every_next_address_is_checked)
 TEST(socket__to_mapped_ipv4_is_not_opened)
 {
     static const char *const addresses[] = {"::ffff:127.0.0.1"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "name.test", addresses, 1, loopback, peer);
+    transfer("name.test", addresses, 1, loopback, peer);
 
     assert_int_equal(f->fault.code, GBX_FAULT_ADDRESS);
     assert_int_equal(server_connections(f->server), 0);
@@ -161,10 +153,9 @@ TEST(socket__to_mapped_ipv4_is_not_opened)
 TEST(name__is_not_looked_up_by_libcurl)
 {
     static const char *const addresses[] = {"127.0.0.2"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "localhost", addresses, 1, loopback, peer);
+    transfer("localhost", addresses, 1, loopback, peer);
 
     assert_false(f->succeeded);
     assert_int_equal(f->fault.code, GBX_FAULT_CONNECT);
@@ -175,10 +166,9 @@ TEST(name__is_not_looked_up_by_libcurl)
 TEST(literal__is_not_connected_to_but_by_its_pin)
 {
     static const char *const addresses[] = {"127.0.0.2"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "127.0.0.1", addresses, 1, loopback, peer);
+    transfer("127.0.0.1", addresses, 1, loopback, peer);
 
     assert_false(f->succeeded);
     assert_string_equal(peer, "127.0.0.2");
@@ -189,14 +179,13 @@ TEST(pins__of_one_transfer_are_not_another_s)
 {
     static const char *const here[] = {"127.0.0.1"};
     static const char *const there[] = {"127.0.0.2"};
-    fixture *f = *state;
     char peer[GBX_IP_TEXT_MAX];
 
-    transfer(f, "name.test", here, 1, loopback, peer);
+    transfer("name.test", here, 1, loopback, peer);
     assert_true(f->succeeded);
     gbx_url_cleanup(&f->url);
     f->told = 0;
-    transfer(f, "name.test", there, 1, loopback, peer);
+    transfer("name.test", there, 1, loopback, peer);
     assert_false(f->succeeded);
     assert_string_equal(peer, "127.0.0.2");
     assert_int_equal(server_connections(f->server), 1);
@@ -221,7 +210,6 @@ static const struct {
 
 TEST(socket__is_what_was_checked_and_has_the_port)
 {
-    fixture *f = *state;
     gbx_ip list[2];
     gbx_hop hop = {.url = &f->url, .addresses = list, .address_count = 2};
 
@@ -251,13 +239,11 @@ TEST(socket__is_what_was_checked_and_has_the_port)
  * then makes of it, without the check at the socket. */
 static void on_result(void *user, CURLcode result)
 {
-    fixture *f = user;
-
     f->told++;
     f->result = result;
 }
 
-static void run_without(fixture *f, CURLoption option)
+static void run_without(CURLoption option)
 {
     gbx_multi_entry entry = {.done = on_result, .user = f};
     gbx_fields headers = {0};
@@ -284,17 +270,13 @@ static void run_without(fixture *f, CURLoption option)
 
 TEST(libcurl__resolves_nothing_even_without_pins)
 {
-    fixture *f = *state;
-
-    run_without(f, CURLOPT_RESOLVE);
+    run_without(CURLOPT_RESOLVE);
     assert_int_equal(f->result, CURLE_COULDNT_RESOLVE_HOST);
 }
 
 TEST(libcurl__keeps_to_its_pins_even_if_it_may_resolve)
 {
-    fixture *f = *state;
-
-    run_without(f, CURLOPT_RESOLVER_START_FUNCTION);
+    run_without(CURLOPT_RESOLVER_START_FUNCTION);
     assert_int_equal(f->result, CURLE_COULDNT_CONNECT);
 }
 

@@ -27,14 +27,15 @@ typedef struct fixture {
     char args[1024];
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static int set_up(void **state)
 {
     static const server_options options = {.replies = replies,
                                            .reply_count = GBX_COUNTOF(replies)};
-    fixture *f = calloc(1, sizeof *f);
 
-    if (f == NULL)
-        return -1;
+    *f = (fixture){0};
     named_server_open(&f->net, names, GBX_COUNTOF(names), &options);
     f->site = f->net.world.sites[0];
     f->secrets[0] = (gbx_secret){.name = "TOKEN",
@@ -48,21 +49,16 @@ static int set_up(void **state)
     f->secrets[1].value_len = strlen(f->secrets[1].value);
     f->net.world.policy.secrets = f->secrets;
     f->net.world.policy.secret_count = 2;
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     named_server_close(&f->net);
-    free(f);
     return 0;
 }
 
-static const fetch_result *ask(fixture *f, const char *name, const char *path,
-                               const char *header)
+static const fetch_result *ask(const char *name, const char *path, const char *header)
 {
     (void)snprintf(f->args, sizeof f->args,
                    "[{\"url\":\"http://%s:%u%s\",\"headers\":[[\"X-Key\",\"%s\"],"
@@ -73,8 +69,7 @@ static const fetch_result *ask(fixture *f, const char *name, const char *path,
 
 TEST(secret__is_filled_in_for_its_site)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "mine.test", "/echo", "Bearer {{secret:TOKEN}}.");
+    const fetch_result *r = ask("mine.test", "/echo", "Bearer {{secret:TOKEN}}.");
 
     expect_code(r, "");
     assert_non_null(strstr((char *)r->body, "\r\nX-Key: Bearer " VALUE ".\r\n"));
@@ -90,7 +85,7 @@ static void look_through_list(struct curl_slist *list)
     free_list(list);
 }
 
-static const fetch_result *expect_wiped(fixture *f, const char *path)
+static const fetch_result *expect_wiped(const char *path)
 {
     gbx_libcurl *lib = &f->net.world.fetcher->lib;
     const fetch_result *r;
@@ -99,7 +94,7 @@ static const fetch_result *expect_wiped(fixture *f, const char *path)
     lib->curl_slist_free_all = look_through_list;
     list_had_it = false;
     freed_watch(VALUE, "");
-    r = ask(f, "mine.test", path, "Bearer {{secret:TOKEN}}.");
+    r = ask("mine.test", path, "Bearer {{secret:TOKEN}}.");
     assert_false(freed_was_seen());
     assert_false(list_had_it);
     return r;
@@ -107,19 +102,17 @@ static const fetch_result *expect_wiped(fixture *f, const char *path)
 
 TEST(secret__is_wiped_before_its_memory_is_freed)
 {
-    assert_non_null(
-        strstr((char *)expect_wiped(*state, "/to/302/%2fecho")->body, VALUE));
+    assert_non_null(strstr((char *)expect_wiped("/to/302/%2fecho")->body, VALUE));
 }
 
 TEST(secret__is_wiped_that_comes_back_in_a_head)
 {
-    assert_non_null(strstr(expect_wiped(*state, "/shown")->json, VALUE));
+    assert_non_null(strstr(expect_wiped("/shown")->json, VALUE));
 }
 
 TEST(secret__is_not_for_another_site)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "other.test", "/echo", "{{secret:TOKEN}}");
+    const fetch_result *r = ask("other.test", "/echo", "{{secret:TOKEN}}");
 
     expect_code(r, "ERR_FETCH_SECRET");
     assert_non_null(strstr(r->message, "TOKEN"));
@@ -131,30 +124,26 @@ TEST(secret__that_is_unknown_is_refused)
 {
     static const char *const references[] = {"{{secret:NONE}}", "{{secret:}}",
                                              "{{secret:TOKEN", "{{secret:TOKEN }}"};
-    fixture *f = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(references); i++)
-        expect_code(ask(f, "mine.test", "/echo", references[i]), "ERR_FETCH_SECRET");
+        expect_code(ask("mine.test", "/echo", references[i]), "ERR_FETCH_SECRET");
     assert_int_equal(server_connections(f->net.server), 0);
 }
 
 TEST(secret__with_a_line_break_is_no_header)
 {
-    fixture *f = *state;
-
-    expect_code(ask(f, "mine.test", "/echo", "{{secret:LINES}}"), "ERR_FETCH_SECRET");
+    expect_code(ask("mine.test", "/echo", "{{secret:LINES}}"), "ERR_FETCH_SECRET");
     assert_int_equal(server_connections(f->net.server), 0);
 }
 
 TEST(secret__stays_on_its_origin)
 {
-    fixture *f = *state;
     char path[128];
 
-    expect_code(ask(f, "mine.test", "/to/302/%2fecho", "{{secret:TOKEN}}"), "");
+    expect_code(ask("mine.test", "/to/302/%2fecho", "{{secret:TOKEN}}"), "");
     assert_non_null(strstr((char *)f->net.world.result.body, VALUE));
     (void)snprintf(path, sizeof path, "/to/302/http://other.test:%u/echo", f->net.port);
-    expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
+    expect_code(ask("mine.test", path, "{{secret:TOKEN}}"), "");
     assert_null(strstr((char *)f->net.world.result.body, VALUE));
     assert_null(strstr((char *)f->net.world.result.body, "X-Key"));
     assert_non_null(strstr((char *)f->net.world.result.body, "X-Plain: p"));
@@ -163,22 +152,20 @@ TEST(secret__stays_on_its_origin)
 /* Back where it came from: what was dropped stays dropped. */
 TEST(secret__does_not_come_back)
 {
-    fixture *f = *state;
     char path[256];
 
     (void)snprintf(
         path, sizeof path,
         "/to/302/http://other.test:%u/to%%2f302%%2fhttp:%%2f%%2fmine.test:%u%%2fecho",
         f->net.port, f->net.port);
-    expect_code(ask(f, "mine.test", path, "{{secret:TOKEN}}"), "");
+    expect_code(ask("mine.test", path, "{{secret:TOKEN}}"), "");
     assert_int_equal(f->net.world.result.report_hops, 3);
     assert_null(strstr((char *)f->net.world.result.body, VALUE));
 }
 
 TEST(secret__is_in_no_report)
 {
-    fixture *f = *state;
-    const fetch_result *r = ask(f, "mine.test", "/ok", "{{secret:TOKEN}}");
+    const fetch_result *r = ask("mine.test", "/ok", "{{secret:TOKEN}}");
 
     expect_code(r, "");
     assert_null(strstr(r->report_url, VALUE));

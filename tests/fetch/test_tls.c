@@ -18,103 +18,87 @@ typedef struct fixture {
     tls_identity *identity;
 } fixture;
 
-static int set_up_with(void **state, bool expired)
+static fixture its;
+static fixture *const f = &its;
+
+static int set_up_with(bool expired)
 {
-    fixture *f = calloc(1, sizeof *f);
     server_options options = {0};
 
-    if (f == NULL)
-        return -1;
+    *f = (fixture){0};
     f->identity = identity_new("good.test", expired);
     options.identity = f->identity;
     named_server_open(&f->net, names, GBX_COUNTOF(names), &options);
     f->net.world.policy.fetch.ca_file =
         (char *)(uintptr_t)identity_ca_file(f->identity);
-    *state = f;
     return 0;
 }
 
 static int set_up(void **state)
 {
-    return set_up_with(state, false);
+    return set_up_with(false);
 }
 
 static int set_up_expired(void **state)
 {
-    return set_up_with(state, true);
+    return set_up_with(true);
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     named_server_close(&f->net);
     identity_free(f->identity);
-    free(f);
     return 0;
 }
 
-static const fetch_result *get(fixture *f, const char *name)
+static const fetch_result *get(const char *name)
 {
     return world_get(&f->net.world, "https://%s:%u/ok", name, f->net.port);
 }
 
 TEST_WITH(set_up, tear_down, server__with_a_certificate_of_the_authority_is_asked)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "good.test"), "");
+    expect_code(get("good.test"), "");
     assert_int_equal(f->net.world.result.body_len, 5);
 }
 
 TEST_WITH(set_up, tear_down, server__with_a_certificate_for_another_name_is_not)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "other.test"), "ERR_FETCH_TLS");
+    expect_code(get("other.test"), "ERR_FETCH_TLS");
     assert_null(strstr(f->net.world.result.message, "good.test"));
 }
 
 TEST_WITH(set_up, tear_down, server__of_an_unknown_authority_is_not)
 {
-    fixture *f = *state;
-
     f->net.world.policy.fetch.ca_file = NULL;
-    expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
+    expect_code(get("good.test"), "ERR_FETCH_TLS");
 }
 
 TEST_WITH(set_up, tear_down, authorities__are_not_taken_from_the_environment)
 {
-    fixture *f = *state;
-
     f->net.world.policy.fetch.ca_file = NULL;
     assert_int_equal(setenv("SSL_CERT_FILE", identity_ca_file(f->identity), 1), 0);
     assert_int_equal(setenv("CURL_CA_BUNDLE", identity_ca_file(f->identity), 1), 0);
-    expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
+    expect_code(get("good.test"), "ERR_FETCH_TLS");
     assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
     assert_int_equal(unsetenv("CURL_CA_BUNDLE"), 0);
 }
 
 TEST_WITH(set_up_expired, tear_down, certificate__that_has_expired_is_refused)
 {
-    fixture *f = *state;
-
-    expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
+    expect_code(get("good.test"), "ERR_FETCH_TLS");
 }
 
 TEST_WITH(set_up, tear_down, authorities__in_a_file_that_is_not_there_are_none)
 {
-    fixture *f = *state;
-
     f->net.world.policy.fetch.ca_file = "/nonexistent";
-    expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
+    expect_code(get("good.test"), "ERR_FETCH_TLS");
 }
 
 TEST_WITH(set_up, tear_down, server__without_tls_is_not_asked_in_the_clear)
 {
     server *plain = server_start(NULL);
     char last[64];
-    fixture *f = *state;
 
     world_allow(&f->net.world, "good.test", server_port(plain), LOOPBACK_TOO);
     f->net.world.policy.fetch.timeout_ms =
@@ -130,7 +114,6 @@ TEST_WITH(set_up, tear_down, server__without_tls_is_not_asked_in_the_clear)
 TEST_WITH(set_up, tear_down, downgrade__needs_the_list_and_loses_credentials)
 {
     server *plain = server_start(NULL);
-    fixture *f = *state;
     char args[512];
 
     (void)snprintf(args, sizeof args,

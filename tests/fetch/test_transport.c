@@ -27,12 +27,15 @@ typedef struct fixture {
     uint64_t max_bytes;
 } fixture;
 
+static fixture its;
+static fixture *const f = &its;
+
 static void on_ask(void *user, gbx_engine *engine, gbx_transport_token token,
                    const gbx_transport_request *request)
 {
-    fixture *f = user;
     size_t len;
 
+    assert_ptr_equal(user, f);
     assert_null(engine);
     assert_int_equal(request->struct_size, sizeof *request);
     f->token = token;
@@ -55,11 +58,9 @@ static void on_ask(void *user, gbx_engine *engine, gbx_transport_token token,
 
 static int set_up(void **state)
 {
-    fixture *f = calloc(1, sizeof *f);
     gbx_fetcher_options options = {.transport = on_ask, .transport_user = f};
 
-    if (f == NULL)
-        return -1;
+    *f = (fixture){0};
     for (size_t i = 0; i < GBX_COUNTOF(f->responses); i++) {
         f->responses[i] = (gbx_transport_response)GBX_TRANSPORT_RESPONSE_INIT;
         f->responses[i].status = 200;
@@ -74,16 +75,12 @@ static int set_up(void **state)
     world_allow(&f->world, "a.example", 0, PUBLIC_ONLY);
     world_allow(&f->world, "b.example", 0, PUBLIC_ONLY);
     world_allow(&f->world, "169.254.169.254", 0, PUBLIC_ONLY);
-    *state = f;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    fixture *f = *state;
-
     world_close(&f->world);
-    free(f);
     return 0;
 }
 
@@ -91,7 +88,6 @@ TEST_WITH(set_up, tear_down, request__reaches_the_transport_as_it_would_be_sent)
 {
     static const char args[] = "[{\"url\":\"https://A.example:443/x?y#z\",\"method\":"
                                "\"post\",\"headers\":[[\"X-A\",\" 1 \"]]}]";
-    fixture *f = *state;
     const fetch_result *r = world_fetch(&f->world, args, "data", 4);
 
     expect_code(r, "");
@@ -113,14 +109,13 @@ TEST_WITH(set_up, tear_down, refused__requests_reach_no_transport)
         "[{\"url\":\"https://a.example/\",\"method\":\"TRACE\"}]",
         "[{\"url\":\"https://a.example/\",\"headers\":[[\"Host\",\"x\"]]}]",
         "[{\"url\":\"https://a.example/\",\"headers\":[[\"A\",\"{{secret:X}}\"]]}]"};
-    fixture *f = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(refused); i++)
         assert_true(world_fetch(&f->world, refused[i], NULL, 0)->is_error);
     assert_int_equal(f->asked, 0);
 }
 
-static void redirect_to(fixture *f, const gbx_http_header *location)
+static void redirect_to(const gbx_http_header *location)
 {
     f->responses[0].status = 302;
     f->responses[0].headers = location;
@@ -130,18 +125,17 @@ TEST_WITH(set_up, tear_down, redirects__are_checked_and_asked_for_anew)
 {
     static const char args[] = "[{\"url\":\"https://a.example/\",\"headers\":"
                                "[[\"Authorization\",\"t\"],[\"X\",\"y\"]]}]";
-    fixture *f = *state;
 
-    redirect_to(f, to_listed);
+    redirect_to(to_listed);
     expect_code(world_fetch(&f->world, args, NULL, 0), "");
     assert_int_equal(f->asked, 2);
     assert_string_equal(f->seen, "GET https://b.example/next | X: y | ");
     f->asked = 0;
-    redirect_to(f, to_unlisted);
+    redirect_to(to_unlisted);
     expect_code(world_fetch(&f->world, args, NULL, 0), "ERR_FETCH_NOT_ALLOWED");
     assert_int_equal(f->asked, 1);
     f->asked = 0;
-    redirect_to(f, to_inside);
+    redirect_to(to_inside);
     expect_code(world_fetch(&f->world, args, NULL, 0), "ERR_FETCH_ADDRESS");
     assert_int_equal(f->asked, 1);
 }
@@ -149,7 +143,6 @@ TEST_WITH(set_up, tear_down, redirects__are_checked_and_asked_for_anew)
 TEST_WITH(set_up, tear_down, response__is_held_to_the_same_limits)
 {
     static char large[100001];
-    fixture *f = *state;
 
     f->responses[0].body = large;
     f->responses[0].body_len = sizeof large;
@@ -164,8 +157,6 @@ TEST_WITH(set_up, tear_down, response__is_held_to_the_same_limits)
 
 TEST_WITH(set_up, tear_down, error__of_the_transport_is_told_in_its_words)
 {
-    fixture *f = *state;
-
     f->responses[0].error = "no route today\x1b[31m";
     expect_code(world_get(&f->world, "https://a.example/"), "ERR_FETCH_TRANSPORT");
     assert_non_null(strstr(f->world.result.message, "no route today\\u{1b}"));
@@ -175,7 +166,6 @@ TEST_WITH(set_up, tear_down,
           answer__that_is_malformed_is_refused_and_may_be_given_again)
 {
     gbx_transport_response bad[5];
-    fixture *f = *state;
     fetch_result result;
 
     f->answers = false;
@@ -202,7 +192,6 @@ TEST_WITH(set_up, tear_down,
 
 TEST_WITH(set_up, tear_down, answer__twice_late_and_for_nobody_finds_nobody)
 {
-    fixture *f = *state;
     fetch_result result;
     gbx_fetch *fetch;
 
@@ -227,8 +216,6 @@ TEST_WITH(set_up, tear_down, answer__twice_late_and_for_nobody_finds_nobody)
 
 TEST_WITH(set_up, tear_down, answer__that_never_comes_ends_in_time)
 {
-    fixture *f = *state;
-
     f->answers = false;
     f->world.policy.fetch.timeout_ms = 100;
     expect_code(world_get(&f->world, "https://a.example/"), "ERR_FETCH_TIMEOUT");
@@ -237,7 +224,6 @@ TEST_WITH(set_up, tear_down, answer__that_never_comes_ends_in_time)
 /* Two threads answer every request as soon as it is asked: one of them is heard. */
 static void *answer_all(void *user)
 {
-    fixture *f = user;
     uintptr_t heard = 0;
 
     for (gbx_transport_token token = 1; token <= 200; token++) {
@@ -254,8 +240,6 @@ static void *answer_all(void *user)
 static void on_ask_many(void *user, gbx_engine *engine, gbx_transport_token token,
                         const gbx_transport_request *request)
 {
-    fixture *f = user;
-
     (void)engine;
     (void)request;
     __atomic_store_n(&f->token, token, __ATOMIC_RELEASE);
@@ -264,21 +248,21 @@ static void on_ask_many(void *user, gbx_engine *engine, gbx_transport_token toke
 TEST(answers__from_two_threads_are_heard_once_each)
 {
     static fetch_result results[200];
-    fixture f = {0};
-    gbx_fetcher_options options = {.transport = on_ask_many, .transport_user = &f};
+    gbx_fetcher_options options = {.transport = on_ask_many, .transport_user = f};
     pthread_t threads[2];
     uintptr_t heard = 0;
-    world_open(&f.world, &options);
-    world_allow(&f.world, "a.example", 0, PUBLIC_ONLY);
-    f.responses[0] = (gbx_transport_response)GBX_TRANSPORT_RESPONSE_INIT;
-    f.responses[0].status = 204;
+    *f = (fixture){0};
+    world_open(&f->world, &options);
+    world_allow(&f->world, "a.example", 0, PUBLIC_ONLY);
+    f->responses[0] = (gbx_transport_response)GBX_TRANSPORT_RESPONSE_INIT;
+    f->responses[0].status = 204;
     for (size_t i = 0; i < GBX_COUNTOF(results); i++)
-        (void)world_start(&f.world, "[{\"url\":\"https://a.example/\"}]", &results[i]);
+        (void)world_start(&f->world, "[{\"url\":\"https://a.example/\"}]", &results[i]);
 
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, answer_all, &f), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, answer_all, NULL), 0);
     for (size_t i = 0; i < GBX_COUNTOF(results); i++)
-        world_run(&f.world, &results[i]);
+        world_run(&f->world, &results[i]);
     for (size_t i = 0; i < 2; i++) {
         void *count;
 
@@ -292,7 +276,7 @@ TEST(answers__from_two_threads_are_heard_once_each)
         expect_code(&results[i], "");
         result_free(&results[i]);
     }
-    world_close(&f.world);
+    world_close(&f->world);
 }
 
 TEST(fetcher__without_a_transport_takes_no_answers)

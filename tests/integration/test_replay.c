@@ -15,24 +15,23 @@ typedef struct world {
     host_functions host;
 } world;
 
+static world its;
+static world *const w = &its;
+
 static int set_up(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
-    world *w = calloc(1, sizeof *w);
 
+    *w = (world){0};
     w->engine = engine_start(&options);
     host_functions_expose(&w->host, w->engine);
-    *state = w;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    world *w = *state;
-
     host_functions_settle(&w->host);
     gbx_engine_free(w->engine);
-    free(w);
     return 0;
 }
 
@@ -40,7 +39,6 @@ TEST(every_call__is_replayed_to_the_byte_with_nothing_behind)
 {
     const table_block *calls;
     size_t count = table_blocks("integration/scripts/replayed.txt", &calls);
-    world *w = *state;
 
     for (size_t i = 0; i < count; i++) {
         gbx_call call = call_of(calls[i].text);
@@ -61,7 +59,6 @@ TEST(every_call__is_replayed_to_the_byte_with_nothing_behind)
 /* Which answer is first is the machine's choice each time. */
 TEST(a_race__is_decided_by_the_recording_each_time)
 {
-    world *w = *state;
     gbx_call call = call_of(
         "async () => { const order = []; const t = setInterval(() => order.push('t'), 1);"
         " await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? db.late(i % 3) "
@@ -74,7 +71,6 @@ TEST(a_race__is_decided_by_the_recording_each_time)
 
 TEST(a_replay__calls_no_function_of_its_engine)
 {
-    world *w = *state;
     gbx_call call = call_of("async () => [await echo(1), await db.late(1)]");
     char *text = record_call(w->engine, &call, 0, NULL);
     size_t called = w->host.called;
@@ -88,7 +84,6 @@ TEST(a_replay__calls_no_function_of_its_engine)
 
 TEST(a_seed_and_a_clock__are_the_callers_where_there_are_any)
 {
-    world *w = *state;
     gbx_call call = call_of("() => [Math.random(), Date.now()]");
     gbx_result *plain, *recorded;
     char *text;
@@ -108,7 +103,6 @@ TEST(a_seed_and_a_clock__are_the_callers_where_there_are_any)
 
 TEST(recordings__have_fresh_seeds)
 {
-    world *w = *state;
     gbx_call call = call_of("() => Math.random()");
     gbx_result *results[2];
 
@@ -123,7 +117,6 @@ TEST(recordings__have_fresh_seeds)
 
 TEST(submitted_calls__are_recorded_and_replayed_too)
 {
-    world *w = *state;
     gbx_recording *recording = gbx_recording_new(0);
     gbx_call call = call_of("async () => [await db.late(2), await echo(1)]");
     gbx_call again = GBX_CALL_INIT;

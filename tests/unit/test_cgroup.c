@@ -25,7 +25,10 @@ typedef struct fake {
     gbx_cgroup group;
 } fake;
 
-static void put(const fake *f, const char *name, const char *text)
+static fake its;
+static fake *const f = &its;
+
+static void put(const char *name, const char *text)
 {
     char path[256];
     FILE *file;
@@ -37,7 +40,7 @@ static void put(const fake *f, const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void make_dir(const fake *f, const char *name)
+static void make_dir(const char *name)
 {
     char path[256];
 
@@ -46,69 +49,65 @@ static void make_dir(const fake *f, const char *name)
 }
 
 /* A group as the kernel shows it: `type` is missing in the root alone. */
-static void make_group(const fake *f, const char *name, const char *has,
-                       const char *procs)
+static void make_group(const char *name, const char *has, const char *procs)
 {
     char file[256];
 
-    make_dir(f, name);
+    make_dir(name);
     (void)snprintf(file, sizeof file, "%s/cgroup.controllers", name);
-    put(f, file, has);
+    put(file, has);
     (void)snprintf(file, sizeof file, "%s/cgroup.subtree_control", name);
-    put(f, file, "");
+    put(file, "");
     (void)snprintf(file, sizeof file, "%s/cgroup.procs", name);
-    put(f, file, procs);
+    put(file, procs);
     if (strcmp(name, "cg root") == 0)
         return;
     (void)snprintf(file, sizeof file, "%s/cgroup.type", name);
-    put(f, file, "domain\n");
+    put(file, "domain\n");
 }
 
-static void place_in(const fake *f, const char *path)
+static void place_in(const char *path)
 {
     char text[256];
 
     (void)snprintf(text, sizeof text, "5:pids:/elsewhere\n0::%s\n", path);
-    put(f, "proc/self/cgroup", text);
+    put("proc/self/cgroup", text);
 }
 
 static int setup(void **state)
 {
-    fake *f = calloc(1, sizeof *f);
     char text[256];
 
+    *f = (fake){0};
     (void)snprintf(f->root, sizeof f->root, "/tmp/gbx-cgroup-XXXXXX");
     assert_non_null(mkdtemp(f->root));
     (void)snprintf(f->proc, sizeof f->proc, "%s/proc", f->root);
     (void)snprintf(f->systemd, sizeof f->systemd, "%s/systemd", f->root);
     f->world = (gbx_cgroup_world){f->proc, f->systemd, controllers};
     gbx_cgroup_init(&f->group);
-    make_dir(f, "proc");
-    make_dir(f, "proc/self");
+    make_dir("proc");
+    make_dir("proc/self");
     (void)snprintf(text, sizeof text,
                    "22 1 0:20 / /proc rw shared:2 - proc proc rw\n"
                    "31 23 0:28 / %s/cg\\040root rw,nosuid shared:9 - cgroup2 none rw\n",
                    f->root);
-    put(f, "proc/self/mountinfo", text);
-    make_group(f, "cg root", "cpu memory pids\n", "");
-    *state = f;
+    put("proc/self/mountinfo", text);
+    make_group("cg root", "cpu memory pids\n", "");
     return 0;
 }
 
 static int teardown(void **state)
 {
-    fake *f = *state;
     char command[128];
 
     gbx_cgroup_close(&f->group);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", f->root);
     assert_int_equal(system(command), 0);
-    free(f);
     return 0;
 }
 
 /* Up to the group itself, which only the kernel can make. */
-static void check_refused(fake *f, const char *why)
+static void check_refused(const char *why)
 {
     if (gbx_cgroup_divide(&f->world, &f->group) >= 0)
         fail_msg("it was divided, and should not be: %s", why);
@@ -117,7 +116,7 @@ static void check_refused(fake *f, const char *why)
 }
 
 /* The directory that is divided is this one. */
-static void check_divided(fake *f, const char *name)
+static void check_divided(const char *name)
 {
     char path[256];
     struct stat expected;
@@ -133,7 +132,7 @@ static void check_divided(fake *f, const char *name)
     (void)close(parent);
 }
 
-static void mark(const fake *f, const char *name, const char *value)
+static void mark(const char *name, const char *value)
 {
     char path[256];
 
@@ -148,72 +147,63 @@ static void mark(const fake *f, const char *name, const char *value)
 
 TEST(find__without_v2_says_how_to_get_it)
 {
-    fake *f = *state;
+    put("proc/self/cgroup", "4:memory:/x\n1:name=systemd:/\n");
 
-    put(f, "proc/self/cgroup", "4:memory:/x\n1:name=systemd:/\n");
-
-    check_refused(f, "systemd.unified_cgroup_hierarchy=1");
+    check_refused("systemd.unified_cgroup_hierarchy=1");
 }
 
 TEST(find__a_path_outside_of_the_namespace_is_none)
 {
-    fake *f = *state;
+    place_in("/../other");
 
-    place_in(f, "/../other");
-
-    check_refused(f, "no group of cgroup v2");
+    check_refused("no group of cgroup v2");
 }
 
 TEST(find__without_a_mount_says_so)
 {
-    fake *f = *state;
+    place_in("/");
+    put("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\nrubbish\n\n");
 
-    place_in(f, "/");
-    put(f, "proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\nrubbish\n\n");
-
-    check_refused(f, "cgroup2 is not mounted");
+    check_refused("cgroup2 is not mounted");
 }
 
 TEST(find__a_mount_of_another_part_is_no_use)
 {
-    fake *f = *state;
     char text[256];
 
-    place_in(f, "/a");
+    place_in("/a");
     (void)snprintf(text, sizeof text,
                    "31 23 0:28 /ab %s/cg\\040root rw - cgroup2 none rw\n", f->root);
-    put(f, "proc/self/mountinfo", text);
+    put("proc/self/mountinfo", text);
 
-    check_refused(f, "not under a mounted cgroup2");
+    check_refused("not under a mounted cgroup2");
 }
 
 TEST(find__a_mount_of_a_part_hides_what_is_above)
 {
-    fake *f = *state;
     char text[256];
 
-    make_group(f, "cg root/us", "memory pids\n", "");
-    place_in(f, "/container/us");
+    make_group("cg root/us", "memory pids\n", "");
+    place_in("/container/us");
     (void)snprintf(text, sizeof text,
                    "31 23 0:28 /container %s/cg\\040root rw - cgroup2 none rw\n",
                    f->root);
-    put(f, "proc/self/mountinfo", text);
+    put("proc/self/mountinfo", text);
 
-    check_divided(f, "cg root");
+    check_divided("cg root");
 }
 
 /* ---- what is ours --------------------------------------------------------------- */
 
 TEST(divide__the_root_of_all_groups_may_have_processes)
 {
-    fake *f = *state;
     char text[64];
     char path[128];
 
-    place_in(f, "/");
-    put(f, "cg root/cgroup.procs", "1\n2\n3\n");
+    place_in("/");
+    put("cg root/cgroup.procs", "1\n2\n3\n");
 
-    check_divided(f, "cg root");
+    check_divided("cg root");
 
     (void)snprintf(path, sizeof path, "%s/cg root/cgroup.subtree_control", f->root);
     assert_true(gbx_fd_start(AT_FDCWD, path, text, sizeof text) >= 0);
@@ -223,98 +213,87 @@ TEST(divide__the_root_of_all_groups_may_have_processes)
 
 TEST(divide__a_root_without_controllers_says_how_to_get_them)
 {
-    fake *f = *state;
+    place_in("/");
+    put("cg root/cgroup.controllers", "hugetlb memory\n");
 
-    place_in(f, "/");
-    put(f, "cg root/cgroup.controllers", "hugetlb memory\n");
-
-    check_refused(f, "no pids controller in cgroup v2 here: boot with cgroup v2 alone");
+    check_refused("no pids controller in cgroup v2 here: boot with cgroup v2 alone");
 }
 
 TEST(divide__the_group_above_ours_is_taken_if_it_is_given)
 {
-    fake *f = *state;
+    make_group("cg root/unit", "memory pids\n", "");
+    make_group("cg root/unit/host", "memory pids\n", "1\n2\n");
+    place_in("/unit/host");
+    put("systemd", "");
+    mark("cg root/unit", "1");
 
-    make_group(f, "cg root/unit", "memory pids\n", "");
-    make_group(f, "cg root/unit/host", "memory pids\n", "1\n2\n");
-    place_in(f, "/unit/host");
-    put(f, "systemd", "");
-    mark(f, "cg root/unit", "1");
-
-    check_divided(f, "cg root/unit");
+    check_divided("cg root/unit");
 }
 
 TEST(divide__what_systemd_did_not_mark_is_not_ours)
 {
-    fake *f = *state;
+    make_group("cg root/unit", "memory pids\n", "");
+    make_group("cg root/unit/host", "memory pids\n", "");
+    place_in("/unit/host");
+    put("systemd", "");
+    mark("cg root/unit", "0");
+    mark("cg root/unit/host", "10");
 
-    make_group(f, "cg root/unit", "memory pids\n", "");
-    make_group(f, "cg root/unit/host", "memory pids\n", "");
-    place_in(f, "/unit/host");
-    put(f, "systemd", "");
-    mark(f, "cg root/unit", "0");
-    mark(f, "cg root/unit/host", "10");
-
-    check_refused(f, "systemd's and not delegated");
+    check_refused("systemd's and not delegated");
 }
 
 TEST(divide__our_own_group_is_ours_if_nobody_else_is_in_it)
 {
-    fake *f = *state;
     char pid[32];
 
-    make_group(f, "cg root/unit", "memory pids\n", "");
-    put(f, "systemd", "");
-    mark(f, "cg root/unit", "1");
-    place_in(f, "/unit");
+    make_group("cg root/unit", "memory pids\n", "");
+    put("systemd", "");
+    mark("cg root/unit", "1");
+    place_in("/unit");
     (void)snprintf(pid, sizeof pid, "%d\n", (int)getpid());
-    put(f, "cg root/unit/cgroup.procs", pid);
-    make_group(f, "cg root/unit/glovebox.host", "", "");
+    put("cg root/unit/cgroup.procs", pid);
+    make_group("cg root/unit/glovebox.host", "", "");
 
-    check_divided(f, "cg root/unit");
+    check_divided("cg root/unit");
 }
 
 TEST(divide__others_in_our_group_are_not_moved)
 {
-    fake *f = *state;
     char pids[64];
 
-    make_group(f, "cg root/unit", "memory pids\n", "");
-    put(f, "systemd", "");
-    mark(f, "cg root/unit", "1");
-    place_in(f, "/unit");
+    make_group("cg root/unit", "memory pids\n", "");
+    put("systemd", "");
+    mark("cg root/unit", "1");
+    place_in("/unit");
     (void)snprintf(pids, sizeof pids, "%d\n1\n", (int)getpid());
-    put(f, "cg root/unit/cgroup.procs", pids);
+    put("cg root/unit/cgroup.procs", pids);
 
-    check_refused(f, "other processes share the delegated control group");
+    check_refused("other processes share the delegated control group");
 }
 
 TEST(divide__a_controller_that_was_kept_back_is_named)
 {
-    fake *f = *state;
+    make_group("cg root/unit", "pids\n", "");
+    put("systemd", "");
+    mark("cg root/unit", "1");
+    place_in("/unit");
 
-    make_group(f, "cg root/unit", "pids\n", "");
-    put(f, "systemd", "");
-    mark(f, "cg root/unit", "1");
-    place_in(f, "/unit");
-
-    check_refused(f, "the memory controller is not delegated here");
+    check_refused("the memory controller is not delegated here");
 }
 
 TEST(divide__an_ordinary_user_needs_to_be_given_it)
 {
-    fake *f = *state;
     char path[128];
     uid_t us = geteuid();
 
-    place_in(f, "/");
+    place_in("/");
     (void)snprintf(path, sizeof path, "%s/cg root/cgroup.procs", f->root);
     assert_int_equal(chmod(f->root, 0755), 0);
     assert_int_equal(chmod(path, 0444), 0);
     if (us == 0) /* who may write everywhere */
         assert_int_equal(seteuid(65534), 0);
 
-    check_refused(f, "not delegated to its user");
+    check_refused("not delegated to its user");
 
     assert_int_equal(seteuid(us), 0);
 }
@@ -343,7 +322,6 @@ TEST(keyed__is_the_number_of_that_very_line)
 
 TEST(write__makes_no_file)
 {
-    fake *f = *state;
     char path[128];
 
     (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
@@ -352,7 +330,7 @@ TEST(write__makes_no_file)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void open_fake_group(fake *f)
+static void open_fake_group(void)
 {
     char path[128];
 
@@ -364,12 +342,11 @@ static void open_fake_group(fake *f)
 
 TEST(allow__never_more_than_there_is)
 {
-    fake *f = *state;
     char path[128];
     char text[32];
 
-    open_fake_group(f);
-    put(f, "cg root/memory.max", "");
+    open_fake_group();
+    put("cg root/memory.max", "");
     (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
     f->group.most_bytes = 1000000;
 
@@ -382,10 +359,9 @@ TEST(allow__never_more_than_there_is)
 
 TEST(take_kill__each_kill_is_taken_once)
 {
-    fake *f = *state;
     char path[128];
 
-    put(f, "cg root/memory.events", "low 0\nmax 9\noom 5\noom_kill 2\n");
+    put("cg root/memory.events", "low 0\nmax 9\noom 5\noom_kill 2\n");
     (void)snprintf(path, sizeof path, "%s/cg root/memory.events", f->root);
     f->group.events = open(path, O_RDONLY);
 
@@ -393,7 +369,7 @@ TEST(take_kill__each_kill_is_taken_once)
     assert_true(gbx_cgroup_take_kill(&f->group));
     assert_false(gbx_cgroup_take_kill(&f->group));
 
-    put(f, "cg root/memory.events", "oom_kill 3\n");
+    put("cg root/memory.events", "oom_kill 3\n");
     assert_true(gbx_cgroup_take_kill(&f->group));
     assert_false(gbx_cgroup_take_kill(&f->group));
 }

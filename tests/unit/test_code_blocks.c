@@ -14,31 +14,29 @@ typedef struct world {
     const char *version; /* of the client */
 } world;
 
+static world its;
+static world *const w = &its;
+
 static int set_up(void **state)
 {
-    world *w = calloc(1, sizeof *w);
-
+    *w = (world){0};
     w->store = gbx_artifacts_new(10 << 20, 1000);
     gbx_buf_init(&w->blocks, 16 << 20);
     gbx_buf_init(&w->left_out, 4096);
     w->version = "2026-07-28";
-    *state = w;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    world *w = *state;
-
     gbx_artifacts_free(w->store);
     gbx_buf_cleanup(&w->blocks);
     gbx_buf_cleanup(&w->left_out);
-    free(w);
     return 0;
 }
 
 /* The blocks for that content, as a text. */
-static const char *write_blocks(world *w, const char *content, size_t len)
+static const char *write_blocks(const char *content, size_t len)
 {
     gbx_blocks_room room = {.max = ROOM,
                             .store = w->store,
@@ -66,12 +64,12 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-static void check_block(world *w, const char *given, const char *shown)
+static void check_block(const char *given, const char *shown)
 {
     char content[256];
 
     (void)snprintf(content, sizeof content, "[%s]", given);
-    assert_string_equal(write_blocks(w, content, strlen(content)) + 1, shown);
+    assert_string_equal(write_blocks(content, strlen(content)) + 1, shown);
 }
 
 /* ---- each block ------------------------------------------------------------------ */
@@ -88,7 +86,7 @@ TEST_WITH(set_up, tear_down, block__that_is_known_stays_as_it_is)
     size_t count = rows_of("known", false, &rows);
 
     for (size_t i = 0; i < count; i++)
-        check_block(*state, rows[i].cell[0], rows[i].cell[0]);
+        check_block(rows[i].cell[0], rows[i].cell[0]);
 }
 
 TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
@@ -97,7 +95,7 @@ TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
     size_t count = rows_of("hidden", true, &rows);
 
     for (size_t i = 0; i < count; i++)
-        check_block(*state, rows[i].cell[0], rows[i].cell[1]);
+        check_block(rows[i].cell[0], rows[i].cell[1]);
 }
 
 TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
@@ -111,7 +109,7 @@ TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
     (void)snprintf(shown, sizeof shown, image, "AAECAAE=");
     for (size_t i = 0; i < GBX_COUNTOF(written); i++) {
         (void)snprintf(given, sizeof given, image, written[i]);
-        check_block(*state, given, shown);
+        check_block(given, shown);
     }
 }
 
@@ -125,7 +123,7 @@ TEST_WITH(set_up, tear_down, block__that_no_client_knows_becomes_text)
         const char *blocks;
 
         (void)snprintf(content, sizeof content, "[%s]", rows[i].cell[0]);
-        blocks = write_blocks(*state, content, strlen(content));
+        blocks = write_blocks(content, strlen(content));
         assert_int_equal(strncmp(blocks, "[{\"type\":\"text\",\"text\":\"", 24), 0);
         assert_int_equal(count_of(blocks, "\"type\":\""), 1);
     }
@@ -144,13 +142,12 @@ TEST_WITH(set_up, tear_down, block__that_a_version_does_not_have_becomes_text)
     static const char content[] =
         "[{\"type\":\"audio\",\"data\":\"AAEC\",\"mimeType\":\"audio/wav\"},"
         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}]";
-    world *w = *state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *blocks;
 
         w->version = rows[i].version;
-        blocks = write_blocks(w, content, sizeof content - 1);
+        blocks = write_blocks(content, sizeof content - 1);
         assert_int_equal(count_of(blocks, "{\"type\":\"text\""), rows[i].texts);
         assert_int_equal(count_of(blocks, "{\"type\":\"audio\""), rows[i].audio);
         assert_int_equal(count_of(blocks, "{\"type\":\"resource_link\""),
@@ -169,7 +166,7 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
         "{\"type\":\"text\",\"text\":\"c\",\"annotations\":{\"priority\":1.1}},"
         "{\"type\":\"text\",\"text\":\"d\",\"annotations\":{\"priority\":1.0}}]";
 
-    assert_string_equal(write_blocks(*state, content, sizeof content - 1),
+    assert_string_equal(write_blocks(content, sizeof content - 1),
                         "[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{}},"
                         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"},"
                         "{\"type\":\"text\",\"text\":\"b\",\"annotations\":{}},"
@@ -178,7 +175,7 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
                         "{\"priority\":1.0}}");
 }
 
-static void check_time(world *w, const char *time, const char *kept)
+static void check_time(const char *time, const char *kept)
 {
     char given[256];
     char shown[256];
@@ -191,7 +188,7 @@ static void check_time(world *w, const char *time, const char *kept)
         shown, sizeof shown,
         "{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":1%s%s%s}}",
         *kept != 0 ? ",\"lastModified\":\"" : "", kept, *kept != 0 ? "\"" : "");
-    check_block(w, given, shown);
+    check_block(given, shown);
 }
 
 /* A client that is strict refuses the whole answer for one that is no time. */
@@ -201,11 +198,11 @@ TEST_WITH(set_up, tear_down, block__has_the_time_of_its_change_if_that_is_one)
     size_t count = rows_of("times", false, &rows);
 
     for (size_t i = 0; i < count; i++)
-        check_time(*state, rows[i].cell[0], rows[i].cell[0]);
+        check_time(rows[i].cell[0], rows[i].cell[0]);
     count = rows_of("no times", false, &rows);
     for (size_t i = 0; i < count; i++)
-        check_time(*state, rows[i].cell[0], "");
-    check_time(*state, "2025-01-12T15:00:58Z ", "");
+        check_time(rows[i].cell[0], "");
+    check_time("2025-01-12T15:00:58Z ", "");
 }
 
 /* ---- all of them ----------------------------------------------------------------- */
@@ -227,10 +224,9 @@ static char *repeat(const char *block, size_t count, size_t *ret_len)
 
 TEST_WITH(set_up, tear_down, blocks__that_are_many_are_cut_as_one_text)
 {
-    world *w = *state;
     size_t len;
     char *content = repeat("{\"type\":\"text\",\"text\":\"x\"}", 100000, &len);
-    const char *blocks = write_blocks(w, content, len);
+    const char *blocks = write_blocks(content, len);
 
     free(content);
     assert_true(strlen(blocks) < ROOM * 2);
@@ -260,13 +256,12 @@ TEST_WITH(set_up, tear_down, blocks__are_bounded_wherever_their_bytes_are)
         int len = snprintf(content, sizeof content, "[%s%s%s]", forms[i][0], filler,
                            forms[i][1]);
 
-        assert_true(strlen(write_blocks(*state, content, (size_t)len)) < ROOM * 2);
+        assert_true(strlen(write_blocks(content, (size_t)len)) < ROOM * 2);
     }
 }
 
 TEST_WITH(set_up, tear_down, blocks__of_images_are_whole_or_counted)
 {
-    world *w = *state;
     static char data[40001];
     static char content[41000];
     size_t len;
@@ -277,14 +272,14 @@ TEST_WITH(set_up, tear_down, blocks__of_images_are_whole_or_counted)
                    "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image\","
                    "\"mimeType\":\"image/png\",\"data\":\"%s\"}]",
                    data);
-    assert_int_equal(count_of(write_blocks(w, content, strlen(content)),
+    assert_int_equal(count_of(write_blocks(content, strlen(content)),
                               "\"type\":\"image\""),
                      1);
     assert_int_equal(w->left_out.len, 1);
 
     many = repeat("{\"type\":\"image\",\"data\":\"AAEC\",\"mimeType\":\"image/png\"}",
                   500, &len);
-    assert_true(strlen(write_blocks(w, many, len)) < ROOM);
+    assert_true(strlen(write_blocks(many, len)) < ROOM);
     free(many);
     assert_non_null(
         strstr((char *)w->left_out.data, " more images or files are left out"));

@@ -35,10 +35,11 @@ typedef struct world {
     bool is_lasting;
 } world;
 
+static world its;
+static world *const w = &its;
+
 static void on_line(void *user, const char *line, size_t len, int64_t about)
 {
-    world *w = user;
-
     (void)about;
     (void)snprintf(w->lines[w->line_count++ % 4], 128, "%.*s", (int)len, line);
     if (w->line_count == w->wanted)
@@ -47,15 +48,11 @@ static void on_line(void *user, const char *line, size_t len, int64_t about)
 
 static void on_long_line(void *user)
 {
-    world *w = user;
-
     w->long_lines++;
 }
 
 static void on_error_line(void *user, const char *line)
 {
-    world *w = user;
-
     w->error_count++;
     (void)snprintf(w->errors, sizeof w->errors, "%s", line);
 }
@@ -69,8 +66,6 @@ static void on_deaf(void *user, uint64_t written, const char *why)
 
 static void on_ended(void *user, const char *why, bool is_lasting)
 {
-    world *w = user;
-
     w->has_ended = true;
     w->is_lasting = is_lasting;
     (void)snprintf(w->why, sizeof w->why, "%s", why);
@@ -78,7 +73,7 @@ static void on_ended(void *user, const char *why, bool is_lasting)
     (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
 }
 
-static gbx_status try_start(world *w, const char *program, const char *script,
+static gbx_status try_start(const char *program, const char *script,
                             const char *directory)
 {
     char option[] = "-c";
@@ -105,21 +100,19 @@ static gbx_status try_start(world *w, const char *program, const char *script,
     return gbx_link_stdio(&options, &w->process, &error);
 }
 
-static void start(world *w, const char *script)
+static void start(const char *script)
 {
-    assert_int_equal(try_start(w, "sh", script, NULL), GBX_OK);
+    assert_int_equal(try_start("sh", script, NULL), GBX_OK);
 }
 
-static void run(world *w)
+static void run(void)
 {
     (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_NO_EXIT_ON_EMPTY);
 }
 
 static int set_up(void **state)
 {
-    world *w = calloc(1, sizeof *w);
-
-    assert_non_null(w);
+    *w = (world){0};
     (void)signal(SIGPIPE, SIG_IGN);
     w->loop = gbx_mcp_loop_new();
     assert_non_null(w->loop);
@@ -129,7 +122,6 @@ static int set_up(void **state)
     w->env.value[-1] = 0;
     w->config.env = &w->env;
     w->config.env_count = 1;
-    *state = w;
     return 0;
 }
 
@@ -137,19 +129,16 @@ static int set_up_plain(void **state)
 {
     int result = set_up(state);
 
-    ((world *)*state)->yard.is_plain = true;
+    w->yard.is_plain = true;
     return result;
 }
 
 static int tear_down(void **state)
 {
-    world *w = *state;
-
     gbx_yard_clear(&w->yard, 50);
     assert_int_equal(marked_count(w->mark), 0);
     gbx_mcp_loop_free(w->loop);
     free(w->env.name);
-    free(w);
     return 0;
 }
 
@@ -167,14 +156,12 @@ static int tear_down(void **state)
 
 BEST(process__answers_line_by_line)
 {
-    world *w = *state;
-
     w->wanted = 2;
-    start(w, "while read -r line; do echo \"<$line>\"; done");
+    start("while read -r line; do echo \"<$line>\"; done");
     assert_true(
         w->process->ops->send(w->process,
                               &(gbx_link_message){.text = "one\ntwo\n", .len = 8}));
-    run(w);
+    run();
 
     assert_string_equal(w->lines[0], "<one>");
     assert_string_equal(w->lines[1], "<two>");
@@ -182,12 +169,11 @@ BEST(process__answers_line_by_line)
 
 BOTH(process__is_contained_or_says_that_it_is_not)
 {
-    world *w = *state;
     const char *how;
 
     w->wanted = 1;
-    start(w, "echo $$; read -r line");
-    run(w);
+    start("echo $$; read -r line");
+    run();
 
     how = w->process->ops->containment(w->process);
     assert_non_null(strstr(how, w->yard.is_plain ? "no namespace" : "pid namespace"));
@@ -198,14 +184,13 @@ BOTH(process__is_contained_or_says_that_it_is_not)
 /* As an ordinary user, too: who they are and what is theirs is as it was. */
 BEST(process__reads_and_writes_files_as_we_do)
 {
-    world *w = *state;
     char expected[64];
 
     w->wanted = 2;
     (void)snprintf(expected, sizeof expected, "%u %u", geteuid(), geteuid());
-    start(w, "f=$(mktemp) && chmod 600 \"$f\" && echo ok >\"$f\" && cat \"$f\" && "
-             "echo $(id -u) $(stat -c %u \"$f\"); rm -f \"$f\"; read -r line");
-    run(w);
+    start("f=$(mktemp) && chmod 600 \"$f\" && echo ok >\"$f\" && cat \"$f\" && "
+          "echo $(id -u) $(stat -c %u \"$f\"); rm -f \"$f\"; read -r line");
+    run();
 
     assert_string_equal(w->lines[0], "ok");
     assert_string_equal(w->lines[1], expected);
@@ -213,13 +198,12 @@ BEST(process__reads_and_writes_files_as_we_do)
 
 BOTH(process__has_none_of_our_descriptors)
 {
-    world *w = *state;
     int kept = open("/dev/null", O_RDONLY); /* not closed at exec by itself */
 
     assert_true(kept > 2);
     w->wanted = 1;
-    start(w, "echo $(ls /proc/self/fd | wc -l); read -r line");
-    run(w);
+    start("echo $(ls /proc/self/fd | wc -l); read -r line");
+    run();
 
     /* Its three, and the one that ls reads the folder by. */
     assert_string_equal(w->lines[0], "4");
@@ -228,10 +212,8 @@ BOTH(process__has_none_of_our_descriptors)
 
 BOTH(process__end_is_told_with_status_and_last_words)
 {
-    world *w = *state;
-
-    start(w, "echo first >&2; echo 'no \033[31mtoken' >&2; exit 3");
-    run(w);
+    start("echo first >&2; echo 'no \033[31mtoken' >&2; exit 3");
+    run();
 
     assert_true(w->has_ended);
     assert_false(w->is_lasting);
@@ -241,36 +223,30 @@ BOTH(process__end_is_told_with_status_and_last_words)
 
 BEST(process__killed_by_a_signal_is_said_so)
 {
-    world *w = *state;
-
-    start(w, "kill -9 $$");
-    run(w);
+    start("kill -9 $$");
+    run();
 
     assert_non_null(strstr(w->why, "it was killed by signal 9"));
 }
 
 BEST(process__what_it_said_before_its_end_is_read)
 {
-    world *w = *state;
-
-    start(w, "echo last");
-    run(w);
+    start("echo last");
+    run();
 
     assert_string_equal(w->lines[0], "last");
 }
 
 BEST(process__without_command_or_directory_says_why)
 {
-    world *w = *state;
-
-    assert_int_equal(try_start(w, "/no/such/command", "", NULL), GBX_OK);
-    run(w);
+    assert_int_equal(try_start("/no/such/command", "", NULL), GBX_OK);
+    run();
     assert_non_null(strstr(w->why, "its command '/no/such/command' cannot be executed: "
                                    "No such file"));
     assert_true(w->is_lasting);
 
-    assert_int_equal(try_start(w, "sh", ":", "/no/such/directory"), GBX_OK);
-    run(w);
+    assert_int_equal(try_start("sh", ":", "/no/such/directory"), GBX_OK);
+    run();
     assert_non_null(strstr(w->why, "its directory '/no/such/directory' cannot be "
                                    "entered: No such file"));
     assert_true(w->is_lasting);
@@ -278,12 +254,10 @@ BEST(process__without_command_or_directory_says_why)
 
 BEST(process__flood_of_errors_is_bounded_and_does_no_harm)
 {
-    world *w = *state;
-
     w->wanted = 1;
-    start(w, "i=0; while [ $i -lt 40000 ]; do echo \"flood $i flood flood\"; "
-             "i=$((i+1)); done >&2; echo done; read -r line");
-    run(w);
+    start("i=0; while [ $i -lt 40000 ]; do echo \"flood $i flood flood\"; "
+          "i=$((i+1)); done >&2; echo done; read -r line");
+    run();
 
     assert_string_equal(w->lines[0], "done");
     assert_true(w->error_count > 0 && w->error_count < 5000);
@@ -291,11 +265,9 @@ BEST(process__flood_of_errors_is_bounded_and_does_no_harm)
 
 BEST(process__line_too_long_is_skipped)
 {
-    world *w = *state;
-
     w->wanted = 1;
-    start(w, "head -c 34000000 /dev/zero | tr '\\0' x; echo; echo next; read -r line");
-    run(w);
+    start("head -c 34000000 /dev/zero | tr '\\0' x; echo; echo next; read -r line");
+    run();
 
     assert_int_equal(w->long_lines, 1);
     assert_string_equal(w->lines[0], "next");
@@ -303,11 +275,9 @@ BEST(process__line_too_long_is_skipped)
 
 BOTH(process__left_ends_with_its_input)
 {
-    world *w = *state;
-
     w->wanted = 1;
-    start(w, "echo up; while read -r line; do :; done");
-    run(w);
+    start("echo up; while read -r line; do :; done");
+    run();
     w->process->ops->leave(w->process, false);
     while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
@@ -317,11 +287,9 @@ BOTH(process__left_ends_with_its_input)
 
 BOTH(process__left_is_killed_if_it_ignores_everything)
 {
-    world *w = *state;
-
     w->wanted = 1;
-    start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
-    run(w);
+    start(DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
+    run();
     w->process->ops->leave(w->process, false);
     while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
@@ -332,10 +300,8 @@ BOTH(process__left_is_killed_if_it_ignores_everything)
 /* The first process is the server: what it leaves behind serves nobody. */
 BOTH(process__end_takes_its_daemons_along)
 {
-    world *w = *state;
-
-    start(w, DAEMON " echo up; sleep 0.2");
-    run(w);
+    start(DAEMON " echo up; sleep 0.2");
+    run();
 
     assert_true(w->has_ended);
     assert_int_equal(marked_count(w->mark), 0);
@@ -343,23 +309,20 @@ BOTH(process__end_takes_its_daemons_along)
 
 BEST(process__closed_output_is_its_end)
 {
-    world *w = *state;
-
-    start(w, "exec >&-; while :; do sleep 100; done");
-    run(w);
+    start("exec >&-; while :; do sleep 100; done");
+    run();
 
     assert_true(w->has_ended);
 }
 
 BOTH(yard__clears_many_in_bounded_time)
 {
-    world *w = *state;
     int64_t start_ns;
 
     w->wanted = 8;
     for (int i = 0; i < 8; i++)
-        start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
-    run(w);
+        start(DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
+    run();
     start_ns = gbx_clock_now_ns();
     gbx_yard_clear(&w->yard,
                    1000); /* a busy machine needs long to end what is killed */
@@ -370,15 +333,15 @@ BOTH(yard__clears_many_in_bounded_time)
 }
 
 /* The owner of a server with daemons of its own is killed; nothing of it is left. */
-static void kill_owner(world *w, const char *script)
+static void kill_owner(const char *script)
 {
     pid_t owner = fork();
 
     assert_true(owner >= 0);
     if (owner == 0) {
         w->wanted = 0;
-        if (try_start(w, "sh", script, NULL) == GBX_OK)
-            run(w);
+        if (try_start("sh", script, NULL) == GBX_OK)
+            run();
         _exit(1);
     }
     assert_true(until(marked_some, w->mark, 60000));
@@ -391,19 +354,17 @@ static void kill_owner(world *w, const char *script)
 
 BOTH(orphans__die_with_an_owner_that_is_killed)
 {
-    kill_owner(*state, "sh -c 'sleep 600; :' & wait");
+    kill_owner("sh -c 'sleep 600; :' & wait");
 }
 
 BOTH(orphans__that_forked_twice_die_with_it)
 {
-    kill_owner(*state,
-               DAEMON " " DAEMON " trap '' HUP TERM; sleep 600 & wait; sleep 600");
+    kill_owner(DAEMON " " DAEMON " trap '' HUP TERM; sleep 600 & wait; sleep 600");
 }
 
 /* Our end of the socket is gone, and we are not: no death signal is sent. */
 BOTH(orphans__die_with_our_end_of_the_socket)
 {
-    world *w = *state;
     char *args[] = {(char[]){"-c"}, (char[]){DAEMON " sleep 600; :"}, NULL};
     gbx_spawned_server at;
     gbx_error error;
@@ -424,7 +385,6 @@ BOTH(orphans__die_with_our_end_of_the_socket)
 /* None of them runs: the kernel kills whom death signals and the namespace say. */
 BEST(orphans__die_though_all_of_them_are_stopped)
 {
-    world *w = *state;
     int ends[2], status;
     char up = 0;
     pid_t owner;
@@ -433,10 +393,10 @@ BEST(orphans__die_though_all_of_them_are_stopped)
     owner = fork();
     if (owner == 0) {
         w->wanted = 1; /* when it speaks, all is set up */
-        if (try_start(w, "sh", "echo up; sleep 600; :", NULL) == GBX_OK) {
-            run(w);
+        if (try_start("sh", "echo up; sleep 600; :", NULL) == GBX_OK) {
+            run();
             (void)!write(ends[1], "!", 1);
-            run(w);
+            run();
         }
         _exit(1);
     }

@@ -27,10 +27,12 @@ typedef struct scene {
     int calls;
 } scene;
 
+static scene its;
+static scene *const s = &its;
+
 /* Keeps the loop for longer than lines may. */
 static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    scene *s = user;
     int64_t until_ns = gbx_clock_now_ns() + BUSY_NS;
 
     (void)arguments;
@@ -45,7 +47,7 @@ static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
                                               .is_error = true});
 }
 
-static void say(scene *s, const char *line)
+static void say(const char *line)
 {
     size_t len = strlen(line);
 
@@ -54,11 +56,9 @@ static void say(scene *s, const char *line)
 
 static int start(void **state)
 {
-    scene *s = calloc(1, sizeof *s);
-
-    if (s == NULL || pipe2(s->in, O_CLOEXEC | O_NONBLOCK) != 0)
+    *s = (scene){0};
+    if (pipe2(s->in, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
-    *state = s;
     s->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)
@@ -74,9 +74,9 @@ static int start(void **state)
         gbx_mcp_stdio_new(s->loop, s->server, s->in[0], s->out, &s->stdio, NULL) !=
             GBX_OK)
         return -1;
-    say(s, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-           "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
-           "\"name\":\"t\",\"version\":\"1\"}}}\n");
+    say("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+        "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+        "\"name\":\"t\",\"version\":\"1\"}}}\n");
     for (int i = 1; i <= LINES; i++) {
         char line[128];
 
@@ -84,29 +84,24 @@ static int start(void **state)
                        "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
                        "\"params\":{\"name\":\"busy\",\"arguments\":{}}}\n",
                        i);
-        say(s, line);
+        say(line);
     }
     return 0;
 }
 
 static int finish(void **state)
 {
-    scene *s = *state;
-
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
     gbx_mcp_loop_free(s->loop);
     gbx_fd_close(&s->in[0]);
     gbx_fd_close(&s->in[1]);
     gbx_fd_close(&s->out);
-    free(s);
     return 0;
 }
 
 TEST(a_signal__is_seen_between_lines)
 {
-    scene *s = *state;
-
     s->asks_to_end = true;
     (void)gbx_mcp_loop_run(s->loop);
 
@@ -116,8 +111,6 @@ TEST(a_signal__is_seen_between_lines)
 /* What is begun later than answers are waited for would only be cancelled. */
 TEST(a_client_that_has_gone__is_served_for_a_while_only)
 {
-    scene *s = *state;
-
     gbx_fd_close(&s->in[1]);
     (void)gbx_mcp_loop_run(s->loop);
 
@@ -126,9 +119,7 @@ TEST(a_client_that_has_gone__is_served_for_a_while_only)
 
 TEST(a_client_that_has_not_gone__is_served_to_its_last_line)
 {
-    scene *s = *state;
-
-    say(s, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
     while (s->calls < LINES)
         (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_ONCE);
 
@@ -137,8 +128,6 @@ TEST(a_client_that_has_not_gone__is_served_to_its_last_line)
 
 TEST(an_end_for_want_of_memory__is_told_from_that_of_a_client)
 {
-    scene *s = *state;
-
     s->starves = true;
     (void)gbx_mcp_loop_run(s->loop);
 
@@ -150,7 +139,6 @@ TEST(an_end_for_want_of_memory__is_told_from_that_of_a_client)
 /* It then seems to have ended. */
 TEST(input__that_cannot_be_waited_for_has_not_ended)
 {
-    scene *s = *state;
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     gbx_mcp_stdio *started = NULL;
 

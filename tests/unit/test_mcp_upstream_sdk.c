@@ -9,8 +9,18 @@
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
 
+static servers *s;
+
+static int set_up(void **state)
+{
+    int result = servers_set_up(state);
+
+    s = *state;
+    return result;
+}
+
 /* What every server does, whatever is between us. */
-static void expect_service(servers *s, const char *era)
+static void expect_service(const char *era)
 {
     gbx_upstream_info info;
     GBX_CLEANUP(answer_cleanup) answer a;
@@ -28,7 +38,7 @@ static void expect_service(servers *s, const char *era)
                 strstr(a.result, "\"isError\":true") != NULL);
 }
 
-static void expect_progress(servers *s)
+static void expect_progress(void)
 {
     GBX_CLEANUP(answer_cleanup) answer a;
 
@@ -37,7 +47,7 @@ static void expect_progress(servers *s)
     assert_string_equal(a.progress, "step 1,step 2,step 3,");
 }
 
-static void expect_change(servers *s)
+static void expect_change(void)
 {
     servers_expect_fault(s, "sdk", "new-tool", "{}", GBX_UPSTREAM_UNKNOWN_TOOL, "");
     servers_expect(s, "sdk", "grow", "{}", "grown");
@@ -51,7 +61,7 @@ static void expect_change(servers *s)
     servers_expect(s, "sdk", "new-tool", "{}", "new");
 }
 
-static void expect_cancel(servers *s)
+static void expect_cancel(void)
 {
     char text[16] = "";
     gbx_upstream_call *call;
@@ -75,63 +85,54 @@ static void expect_cancel(servers *s)
 
 TEST(sdk2__serves_the_modern_era_over_stdio)
 {
-    servers *s = *state;
-
     (void)servers_add(s, "sdk", "sdk-servers.mjs", "modern-stdio");
     servers_start(s);
-    expect_service(s, MODERN);
-    expect_progress(s);
-    expect_cancel(s);
+    expect_service(MODERN);
+    expect_progress();
+    expect_cancel();
 }
 
 TEST(sdk2__with_both_eras_is_begun_in_the_one_before)
 {
-    servers *s = *state;
-
     (void)servers_add(s, "sdk", "sdk-servers.mjs", "both-stdio");
     servers_start(s);
-    expect_service(s, LEGACY);
+    expect_service(LEGACY);
 }
 
 /* ---- HTTP ----------------------------------------------------------------- */
 
 TEST(http__modern)
 {
-    servers *s = *state;
     answer a;
 
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http");
     servers_start(s);
-    expect_service(s, MODERN);
+    expect_service(MODERN);
     servers_call(s, "sdk", "headers", "{}", &a);
     assert_non_null(strstr(a.result, "\\\"mcp-method\\\":\\\"tools/call\\\""));
     assert_non_null(strstr(a.result, "\\\"mcp-name\\\":\\\"headers\\\""));
     assert_non_null(
         strstr(a.result, "\\\"mcp-protocol-version\\\":\\\"" MODERN "\\\""));
     answer_cleanup(&a);
-    expect_progress(s);
-    expect_cancel(s);
-    expect_change(s);
+    expect_progress();
+    expect_cancel();
+    expect_change();
 }
 
 TEST(http__legacy_with_sessions)
 {
-    servers *s = *state;
-
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http");
     servers_start(s);
-    expect_service(s, LEGACY);
-    expect_progress(s);
-    expect_cancel(s);
-    expect_change(s);
+    expect_service(LEGACY);
+    expect_progress();
+    expect_cancel();
+    expect_change();
 }
 
 /* What asks whether it is alive hears that nobody knows the session: with that the link
  * ends, while it tells so. */
 TEST(http__session_that_is_lost_in_a_call_is_begun_again)
 {
-    servers *s = *state;
-
     servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http")->timeout_ms = 2000;
     servers_start(s);
     servers_expect_fault(s, "sdk", "vanish", "{}", GBX_UPSTREAM_TIMEOUT, "no answer");
@@ -141,37 +142,30 @@ TEST(http__session_that_is_lost_in_a_call_is_begun_again)
 
 TEST(http__legacy_with_answers_in_json)
 {
-    servers *s = *state;
-
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-json");
     servers_start(s);
-    expect_service(s, LEGACY);
+    expect_service(LEGACY);
 }
 
 TEST(sse__by_its_own_name)
 {
-    servers *s = *state;
-
     (void)servers_add_address(s, "sdk", GBX_MCP_SSE, "legacy-sse");
     servers_start(s);
-    expect_service(s, LEGACY);
-    expect_progress(s);
-    expect_cancel(s);
-    expect_change(s);
+    expect_service(LEGACY);
+    expect_progress();
+    expect_cancel();
+    expect_change();
 }
 
 TEST(sse__is_found_behind_an_address_of_the_later_transport)
 {
-    servers *s = *state;
-
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-sse");
     servers_start(s);
-    expect_service(s, LEGACY);
+    expect_service(LEGACY);
 }
 
 TEST(http__headers_of_the_configuration_are_sent)
 {
-    servers *s = *state;
     gbx_mcp_variable header = {(char[]){"Authorization"}, (char[]){"Bearer sesame"}};
 
     servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http sesame")->headers =
@@ -179,13 +173,12 @@ TEST(http__headers_of_the_configuration_are_sent)
     s->list[0].header_count = 1;
     freed_watch("Bearer ses", "ame"); /* it may be a secret */
     servers_start(s);
-    expect_service(s, MODERN);
+    expect_service(MODERN);
     assert_false(freed_was_seen());
 }
 
 TEST(http__header_with_a_line_break_is_never_sent)
 {
-    servers *s = *state;
     gbx_mcp_variable header = {(char[]){"X-Name"}, (char[]){"a\r\nX-Other: b"}};
 
     servers_add_url(s, "sdk", GBX_MCP_HTTP, (char[]){"http://127.0.0.1:9/mcp"})
@@ -197,7 +190,6 @@ TEST(http__header_with_a_line_break_is_never_sent)
 
 TEST(http__arguments_are_headers_where_the_schema_says_so)
 {
-    servers *s = *state;
     GBX_CLEANUP(answer_cleanup) answer a;
 
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http");
@@ -216,7 +208,7 @@ TEST(http__arguments_are_headers_where_the_schema_says_so)
 /* ---- secrets -------------------------------------------------------------- */
 
 /* A message of that length which ends in a secret, there and back. */
-static void echo_secret(servers *s, const char *name, const char *tool, size_t len)
+static void echo_secret(const char *name, const char *tool, size_t len)
 {
     size_t size = len + 64;
     char *args = malloc(size);
@@ -248,7 +240,6 @@ TEST(secret__is_wiped_before_its_memory_is_freed)
         {"json", GBX_MCP_HTTP, "legacy-json"},
         {"sse", GBX_MCP_SSE, "legacy-sse"},
     };
-    servers *s = *state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
         (void)servers_add_address(s, rows[i].name, rows[i].transport, rows[i].words);
@@ -257,10 +248,10 @@ TEST(secret__is_wiped_before_its_memory_is_freed)
     servers_start(s);
     for (size_t len = 1; len < 100000; len *= 17) {
         for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
-            echo_secret(s, rows[i].name, "echo", len);
-        echo_secret(s, "stdio", "echo", len);
-        echo_secret(s, "bad", "latin", len); /* bytes that are no characters */
+            echo_secret(rows[i].name, "echo", len);
+        echo_secret("stdio", "echo", len);
+        echo_secret("bad", "latin", len); /* bytes that are no characters */
     }
 }
 
-TEST_MAIN_EACH(servers_set_up, servers_tear_down)
+TEST_MAIN_EACH(set_up, servers_tear_down)

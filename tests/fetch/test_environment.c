@@ -2,6 +2,7 @@
 /* environment - what surrounds the host's process changes no request. */
 #include "fetch_world.h"
 #include "http_server.h"
+#include "scratch.h"
 
 #include "base/cleanup.h"
 #include "test.h"
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 TEST(proxy__of_the_environment_is_not_used)
 {
@@ -39,22 +38,13 @@ TEST(proxy__of_the_environment_is_not_used)
         assert_int_equal(unsetenv(variables[i]), 0);
 }
 
-TEST(files__of_the_user_add_nothing)
+TEST_WITH(scratch_begin, scratch_end, files__of_the_user_add_nothing)
 {
-    char home[] = "/tmp/gbx-home-XXXXXX";
     server *wanted = server_start(NULL);
     fetch_world world;
-    char path[64];
-    FILE *file;
-    assert_non_null(mkdtemp(home));
-    assert_int_equal(setenv("HOME", home, 1), 0);
-    (void)snprintf(path, sizeof path, "%s/.netrc", home);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs("machine 127.0.0.1 login me password secret\n"
-                "default login me password secret\n",
-                file);
-    (void)fclose(file);
+    assert_int_equal(setenv("HOME", scratch, 1), 0);
+    scratch_write(".netrc", "machine 127.0.0.1 login me password secret\n"
+                            "default login me password secret\n");
 
     world_open(&world, NULL);
     world_allow(&world, "127.0.0.1", server_port(wanted), LOOPBACK_TOO);
@@ -63,8 +53,6 @@ TEST(files__of_the_user_add_nothing)
     assert_null(strstr((char *)world.result.body, "Authorization"));
     world_close(&world);
     server_stop(wanted);
-    (void)unlink(path);
-    (void)rmdir(home);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -7,6 +7,7 @@
 #include "host_functions.h"
 #include "http_server.h"
 #include "proc.h"
+#include "scratch.h"
 #include "table.h"
 #include "test.h"
 
@@ -31,7 +32,6 @@ static struct {
     host_functions host;
     server *web;
     dns_server *dns;
-    char top[32];
     char input[256];
 } w;
 
@@ -51,22 +51,8 @@ static gbx_policy *make_policy(void)
                  "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
                  " \"sites\": [\"http://localhost:%u\"]}}}",
                  server_port(w.web), server_port(w.web), dns_server_address(w.dns),
-                 w.top, server_port(w.web));
+                 scratch, server_port(w.web));
     return policy_of(json);
-}
-
-static void write_file(void)
-{
-    char path[64];
-    FILE *f;
-
-    (void)snprintf(w.top, sizeof w.top, "/tmp/glovebox-audit-XXXXXX");
-    assert_non_null(mkdtemp(w.top));
-    (void)snprintf(path, sizeof path, "%s/a.txt", w.top);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs("hello", f) >= 0);
-    assert_int_equal(fclose(f), 0);
 }
 
 static void on_deny(void *user, gbx_engine *engine, const gbx_host_call *call)
@@ -88,13 +74,14 @@ static int start(void **state)
                           .reply_count = sizeof replies / sizeof replies[0]};
     gbx_options options = GBX_OPTIONS_INIT;
 
-    write_file();
+    assert_int_equal(scratch_begin(state), 0);
+    scratch_write("a.txt", "hello");
     w.web = server_start(&web);
     w.dns = dns_server_start(names, sizeof names / sizeof names[0]);
     (void)snprintf(w.input, sizeof w.input,
                    "{\"web\":\"http://localhost:%u\",\"ip\":\"http://127.0.0.1:%u\","
                    "\"dir\":\"%s\",\"evil\":\"https://evil.example\"}",
-                   server_port(w.web), server_port(w.web), w.top);
+                   server_port(w.web), server_port(w.web), scratch);
     audit_log_init(&w.heard);
     audit_log_hear(&w.heard, &options);
     options.policy = make_policy();
@@ -109,16 +96,12 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    char path[64];
-
     host_functions_settle(&w.host);
     gbx_engine_free(w.engine);
     server_stop(w.web);
     dns_server_stop(w.dns);
     audit_log_cleanup(&w.heard);
-    (void)snprintf(path, sizeof path, "%s/a.txt", w.top);
-    (void)unlink(path);
-    (void)rmdir(w.top);
+    (void)scratch_end(state);
     return proc_descendants() == 0 ? 0 : -1;
 }
 

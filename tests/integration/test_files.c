@@ -2,12 +2,12 @@
 /* fs.readFile from the code in a sealed worker to the file and back. */
 #include "calls.h"
 #include "proc.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <glovebox/policy.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,37 +16,14 @@
 
 #define SECRET "tok-4f9a0c77e1b2"
 
-static char top[64];
 static gbx_engine *engine;
-
-static const char *path_of(const char *name)
-{
-    static char path[512];
-
-    (void)snprintf(path, sizeof path, "%s/%s", top, name);
-    return path;
-}
-
-static void put(const char *name, const void *data, size_t len)
-{
-    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, data, len), (ssize_t)len);
-    (void)close(fd);
-}
-
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
 
 static gbx_policy *policy_here(const char *json)
 {
     gbx_policy *policy = NULL;
     gbx_error error;
 
-    if (gbx_policy_parse(json, strlen(json), top, &policy, &error) != GBX_OK)
+    if (gbx_policy_parse(json, strlen(json), scratch, &policy, &error) != GBX_OK)
         fail_msg("%s", error.message);
     return policy;
 }
@@ -57,43 +34,36 @@ static int start(void **state)
     gbx_error error;
 
     (void)umask(022);
-    (void)strcpy(top, "/tmp/glovebox-read-XXXXXX");
-    assert_non_null(mkdtemp(top));
-    (void)mkdir(path_of("data"), 0755);
-    put_text("secret.txt", "not listed");
-    put_text("data/a.txt", "alpha \xC3\xA9");
-    put_text("data/token", "the token is " SECRET "; or dG9rLTRmOWEwYzc3ZTFiMg==");
-    put_text("data/records.json", "[{\"n\": 1}, {\"n\": 2, \"t\": \"" SECRET "\"}]");
-    put_text("data/empty", "");
-    put("data/bytes", "\x00\x01\xFE\xFF", 4);
-    put("data/broken", "\xEF\xBB\xBF\xE2\x82|\xF0\x9F\x94|\xC0\xAF|\xED\xA0\x80|\xFF",
-        18);
-    assert_int_equal(symlink("../secret.txt", path_of("data/link")), 0);
-    assert_int_equal(mkfifo(path_of("data/fifo"), 0644), 0);
-    put_text("data/policy.json", "{\"console\": true, \"timers\": true,"
-                                 "\"file\": {\"allow\": [\".\"], \"maxBytes\": 100000},"
-                                 "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
-                                 "\"sites\": [\"a.example\"]}}}");
-    if (gbx_policy_load(path_of("data/policy.json"), &options.policy, &error) != GBX_OK)
+    assert_int_equal(scratch_begin(state), 0);
+    scratch_folder("data");
+    scratch_write("secret.txt", "not listed");
+    scratch_write("data/a.txt", "alpha \xC3\xA9");
+    scratch_write("data/token", "the token is " SECRET "; or dG9rLTRmOWEwYzc3ZTFiMg==");
+    scratch_write("data/records.json",
+                  "[{\"n\": 1}, {\"n\": 2, \"t\": \"" SECRET "\"}]");
+    scratch_write("data/empty", "");
+    scratch_put("data/bytes", "\x00\x01\xFE\xFF", 4);
+    scratch_put("data/broken",
+                "\xEF\xBB\xBF\xE2\x82|\xF0\x9F\x94|\xC0\xAF|\xED\xA0\x80|\xFF", 18);
+    assert_int_equal(symlink("../secret.txt", scratch_path("data/link")), 0);
+    assert_int_equal(mkfifo(scratch_path("data/fifo"), 0644), 0);
+    scratch_write("data/policy.json",
+                  "{\"console\": true, \"timers\": true,"
+                  "\"file\": {\"allow\": [\".\"], \"maxBytes\": 100000},"
+                  "\"secrets\": {\"TOKEN\": {\"value\": \"" SECRET "\","
+                  "\"sites\": [\"a.example\"]}}}");
+    if (gbx_policy_load(scratch_path("data/policy.json"), &options.policy, &error) !=
+        GBX_OK)
         fail_msg("%s", error.message);
     engine = engine_start(&options);
     gbx_policy_free(options.policy);
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind,
-                      struct FTW *walk)
-{
-    (void)st;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
 static int finish(void **state)
 {
     gbx_engine_free(engine);
-    (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)scratch_end(state);
     return proc_descendants() == 0 ? 0 : -1;
 }
 
@@ -151,8 +121,8 @@ TEST(file__over_the_limit_is_refused_and_at_it_is_read)
 {
     char *data = calloc(1, 100001);
     assert_non_null(data);
-    put("data/most", data, 100000);
-    put("data/more", data, 100001);
+    scratch_put("data/most", data, 100000);
+    scratch_put("data/more", data, 100001);
 
     check_value(engine, "async () => (await fs.readFile('most')).length", NULL,
                 "100000");

@@ -2,6 +2,7 @@
 /* The engine's time zones are those of this machine, to the second. */
 #include "base/cleanup.h"
 #include "calls.h"
+#include "scratch.h"
 #include "test.h"
 #include "zones/zones.h"
 
@@ -244,25 +245,15 @@ TEST(a_file__with_a_rule_that_icu_has_not_is_not_taken)
 }
 
 /* A folder with a version and one zone. */
-static void make_folder(char dir[static 32], const char *version)
+static void make_folder(const char *version)
 {
     char command[256];
 
-    (void)snprintf(dir, 32, "/tmp/gbx-zones-XXXXXX");
-    assert_non_null(mkdtemp(dir));
+    assert_int_equal(scratch_begin(NULL), 0);
     (void)snprintf(command, sizeof command,
-                   "echo '# version %s' >%s/tzdata.zi && cp " GBX_ZONES_DIR
-                   "/UTC %s/One && "
-                   "ln -s One %s/Two && ln -s none %s/Three && echo no >%s/Four",
-                   version, dir, dir, dir, dir, dir);
-    assert_int_equal(system(command), 0);
-}
-
-static void remove_folder(const char *dir)
-{
-    char command[64];
-
-    (void)snprintf(command, sizeof command, "rm -r %s", dir);
+                   "cd %s && echo '# version %s' >tzdata.zi && cp " GBX_ZONES_DIR
+                   "/UTC One && ln -s One Two && ln -s none Three && echo no >Four",
+                   scratch, version);
     assert_int_equal(system(command), 0);
 }
 
@@ -280,17 +271,16 @@ TEST(the_newer__of_the_machines_zones_and_the_programs_is_chosen)
         need_zones("");
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char command[64];
-        char dir[32];
         gbx_buf buf;
 
-        make_folder(dir, rows[i].version);
-        (void)snprintf(command, sizeof command, "cd %s && %s", dir, rows[i].more);
+        make_folder(rows[i].version);
+        (void)snprintf(command, sizeof command, "cd %s && %s", scratch, rows[i].more);
         assert_int_equal(system(command), 0);
         gbx_buf_init(&buf, GBX_ZONES_SIZE);
-        assert_true(gbx_zones_choose(dir, &buf));
+        assert_true(gbx_zones_choose(scratch, &buf));
         assert_int_equal(buf.len < GBX_KIB(4), rows[i].is_newer);
         gbx_buf_cleanup(&buf);
-        remove_folder(dir);
+        assert_int_equal(scratch_end(NULL), 0);
     }
 }
 
@@ -298,19 +288,18 @@ TEST(a_folder__has_its_zones_and_their_other_names)
 {
     static const char *const names[] = {"Etc/Unknown", "One", "Two"};
     gbx_zones zones;
-    char dir[32];
 
     if (access(GBX_ZONES_DIR "/UTC", R_OK) != 0)
         need_zones("");
-    make_folder(dir, "2025b");
-    assert_true(gbx_zones_read(dir, &zones));
+    make_folder("2025b");
+    assert_true(gbx_zones_read(scratch, &zones));
     assert_string_equal(zones.version, "2025b");
     assert_int_equal(zones.count, GBX_COUNTOF(names));
     for (size_t i = 0; i < zones.count; i++)
         assert_string_equal(zones.list[i].name, names[i]);
     assert_int_equal(zones.list[2].target, 1);
     gbx_zones_free(&zones);
-    remove_folder(dir);
+    assert_int_equal(scratch_end(NULL), 0);
 }
 
 TEST_MAIN(NULL, NULL)

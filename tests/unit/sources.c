@@ -1,42 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* sources - see sources.h. */
 #include "sources.h"
+#include "scratch.h"
 #include "test.h"
 
 #include "base/json.h"
 
-#include <unistd.h>
+place here;
 
-int enter_place(void **state)
+const char *write_file(const char *name, const void *data, size_t len)
 {
-    place *p = calloc(1, sizeof *p);
-
-    strcpy(p->folder, "/tmp/gbx-data-XXXXXX");
-    *state = p;
-    return mkdtemp(p->folder) == NULL;
-}
-
-int leave_place(void **state)
-{
-    place *p = *state;
-    char command[128];
-
-    (void)snprintf(command, sizeof command, "rm -rf %s", p->folder);
-    (void)!system(command);
-    free(p);
-    return 0;
-}
-
-const char *write_file(place *p, const char *name, const void *data, size_t len)
-{
-    FILE *file;
-
-    (void)snprintf(p->path, sizeof p->path, "%s/%s", p->folder, name);
-    file = fopen(p->path, "w");
-    assert_int_equal(fwrite(data, 1, len, file), len);
-    (void)fclose(file);
-    (void)snprintf(p->spec, sizeof p->spec, "d=%s", p->path);
-    return p->spec;
+    scratch_put(name, data, len);
+    (void)snprintf(here.path, sizeof here.path, "%s", scratch_path(name));
+    (void)snprintf(here.spec, sizeof here.spec, "d=%s", here.path);
+    return here.spec;
 }
 
 gbx_status read_spec(const char *text, gbx_source *ret, gbx_error *error)

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "cgroup/cgroup.h"
 #include "engine/engine.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -18,7 +19,6 @@ static const char *const controllers[] = {"memory", "pids", NULL};
 
 /* A directory with proc/self and a hierarchy, "cg root", in it. */
 typedef struct fake {
-    char root[64];
     char proc[96];
     char systemd[96];
     gbx_cgroup_world world;
@@ -28,42 +28,22 @@ typedef struct fake {
 static fake its;
 static fake *const f = &its;
 
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    FILE *file;
-
-    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void make_dir(const char *name)
-{
-    char path[256];
-
-    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
-    assert_int_equal(mkdir(path, 0755), 0);
-}
-
 /* A group as the kernel shows it: `type` is missing in the root alone. */
 static void make_group(const char *name, const char *has, const char *procs)
 {
     char file[256];
 
-    make_dir(name);
+    scratch_folder(name);
     (void)snprintf(file, sizeof file, "%s/cgroup.controllers", name);
-    put(file, has);
+    scratch_write(file, has);
     (void)snprintf(file, sizeof file, "%s/cgroup.subtree_control", name);
-    put(file, "");
+    scratch_write(file, "");
     (void)snprintf(file, sizeof file, "%s/cgroup.procs", name);
-    put(file, procs);
+    scratch_write(file, procs);
     if (strcmp(name, "cg root") == 0)
         return;
     (void)snprintf(file, sizeof file, "%s/cgroup.type", name);
-    put(file, "domain\n");
+    scratch_write(file, "domain\n");
 }
 
 static void place_in(const char *path)
@@ -71,7 +51,7 @@ static void place_in(const char *path)
     char text[256];
 
     (void)snprintf(text, sizeof text, "5:pids:/elsewhere\n0::%s\n", path);
-    put("proc/self/cgroup", text);
+    scratch_write("proc/self/cgroup", text);
 }
 
 static int setup(void **state)
@@ -79,31 +59,26 @@ static int setup(void **state)
     char text[256];
 
     *f = (fake){0};
-    (void)snprintf(f->root, sizeof f->root, "/tmp/gbx-cgroup-XXXXXX");
-    assert_non_null(mkdtemp(f->root));
-    (void)snprintf(f->proc, sizeof f->proc, "%s/proc", f->root);
-    (void)snprintf(f->systemd, sizeof f->systemd, "%s/systemd", f->root);
+    assert_int_equal(scratch_begin(state), 0);
+    (void)snprintf(f->proc, sizeof f->proc, "%s/proc", scratch);
+    (void)snprintf(f->systemd, sizeof f->systemd, "%s/systemd", scratch);
     f->world = (gbx_cgroup_world){f->proc, f->systemd, controllers};
     gbx_cgroup_init(&f->group);
-    make_dir("proc");
-    make_dir("proc/self");
+    scratch_folder("proc");
+    scratch_folder("proc/self");
     (void)snprintf(text, sizeof text,
                    "22 1 0:20 / /proc rw shared:2 - proc proc rw\n"
                    "31 23 0:28 / %s/cg\\040root rw,nosuid shared:9 - cgroup2 none rw\n",
-                   f->root);
-    put("proc/self/mountinfo", text);
+                   scratch);
+    scratch_write("proc/self/mountinfo", text);
     make_group("cg root", "cpu memory pids\n", "");
     return 0;
 }
 
 static int teardown(void **state)
 {
-    char command[128];
-
     gbx_cgroup_close(&f->group);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", f->root);
-    assert_int_equal(system(command), 0);
-    return 0;
+    return scratch_end(state);
 }
 
 /* Up to the group itself, which only the kernel can make. */
@@ -118,15 +93,13 @@ static void check_refused(const char *why)
 /* The directory that is divided is this one. */
 static void check_divided(const char *name)
 {
-    char path[256];
     struct stat expected;
     struct stat got;
     int parent = gbx_cgroup_divide(&f->world, &f->group);
 
     if (parent < 0)
         fail_msg("refused: %s", f->group.reason);
-    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
-    assert_int_equal(stat(path, &expected), 0);
+    assert_int_equal(stat(scratch_path(name), &expected), 0);
     assert_int_equal(fstat(parent, &got), 0);
     assert_true(expected.st_ino == got.st_ino);
     (void)close(parent);
@@ -134,10 +107,7 @@ static void check_divided(const char *name)
 
 static void mark(const char *name, const char *value)
 {
-    char path[256];
-
-    (void)snprintf(path, sizeof path, "%s/%s", f->root, name);
-    if (setxattr(path, "user.delegate", value, strlen(value), 0) == 0)
+    if (setxattr(scratch_path(name), "user.delegate", value, strlen(value), 0) == 0)
         return;
     print_message("this file system keeps no attributes\n");
     skip();
@@ -147,7 +117,7 @@ static void mark(const char *name, const char *value)
 
 TEST(find__without_v2_says_how_to_get_it)
 {
-    put("proc/self/cgroup", "4:memory:/x\n1:name=systemd:/\n");
+    scratch_write("proc/self/cgroup", "4:memory:/x\n1:name=systemd:/\n");
 
     check_refused("systemd.unified_cgroup_hierarchy=1");
 }
@@ -162,7 +132,8 @@ TEST(find__a_path_outside_of_the_namespace_is_none)
 TEST(find__without_a_mount_says_so)
 {
     place_in("/");
-    put("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\nrubbish\n\n");
+    scratch_write("proc/self/mountinfo",
+                  "22 1 0:20 / /proc rw - proc proc rw\nrubbish\n\n");
 
     check_refused("cgroup2 is not mounted");
 }
@@ -173,8 +144,8 @@ TEST(find__a_mount_of_another_part_is_no_use)
 
     place_in("/a");
     (void)snprintf(text, sizeof text,
-                   "31 23 0:28 /ab %s/cg\\040root rw - cgroup2 none rw\n", f->root);
-    put("proc/self/mountinfo", text);
+                   "31 23 0:28 /ab %s/cg\\040root rw - cgroup2 none rw\n", scratch);
+    scratch_write("proc/self/mountinfo", text);
 
     check_refused("not under a mounted cgroup2");
 }
@@ -187,8 +158,8 @@ TEST(find__a_mount_of_a_part_hides_what_is_above)
     place_in("/container/us");
     (void)snprintf(text, sizeof text,
                    "31 23 0:28 /container %s/cg\\040root rw - cgroup2 none rw\n",
-                   f->root);
-    put("proc/self/mountinfo", text);
+                   scratch);
+    scratch_write("proc/self/mountinfo", text);
 
     check_divided("cg root");
 }
@@ -198,15 +169,14 @@ TEST(find__a_mount_of_a_part_hides_what_is_above)
 TEST(divide__the_root_of_all_groups_may_have_processes)
 {
     char text[64];
-    char path[128];
 
     place_in("/");
-    put("cg root/cgroup.procs", "1\n2\n3\n");
+    scratch_write("cg root/cgroup.procs", "1\n2\n3\n");
 
     check_divided("cg root");
 
-    (void)snprintf(path, sizeof path, "%s/cg root/cgroup.subtree_control", f->root);
-    assert_true(gbx_fd_start(AT_FDCWD, path, text, sizeof text) >= 0);
+    assert_true(gbx_fd_start(AT_FDCWD, scratch_path("cg root/cgroup.subtree_control"),
+                             text, sizeof text) >= 0);
     /* A plain file keeps all of what is written over its start. */
     assert_string_equal(text, "+cpusry");
 }
@@ -214,7 +184,7 @@ TEST(divide__the_root_of_all_groups_may_have_processes)
 TEST(divide__a_root_without_controllers_says_how_to_get_them)
 {
     place_in("/");
-    put("cg root/cgroup.controllers", "hugetlb memory\n");
+    scratch_write("cg root/cgroup.controllers", "hugetlb memory\n");
 
     check_refused("no pids controller in cgroup v2 here: boot with cgroup v2 alone");
 }
@@ -224,7 +194,7 @@ TEST(divide__the_group_above_ours_is_taken_if_it_is_given)
     make_group("cg root/unit", "memory pids\n", "");
     make_group("cg root/unit/host", "memory pids\n", "1\n2\n");
     place_in("/unit/host");
-    put("systemd", "");
+    scratch_write("systemd", "");
     mark("cg root/unit", "1");
 
     check_divided("cg root/unit");
@@ -235,7 +205,7 @@ TEST(divide__what_systemd_did_not_mark_is_not_ours)
     make_group("cg root/unit", "memory pids\n", "");
     make_group("cg root/unit/host", "memory pids\n", "");
     place_in("/unit/host");
-    put("systemd", "");
+    scratch_write("systemd", "");
     mark("cg root/unit", "0");
     mark("cg root/unit/host", "10");
 
@@ -247,11 +217,11 @@ TEST(divide__our_own_group_is_ours_if_nobody_else_is_in_it)
     char pid[32];
 
     make_group("cg root/unit", "memory pids\n", "");
-    put("systemd", "");
+    scratch_write("systemd", "");
     mark("cg root/unit", "1");
     place_in("/unit");
     (void)snprintf(pid, sizeof pid, "%d\n", (int)getpid());
-    put("cg root/unit/cgroup.procs", pid);
+    scratch_write("cg root/unit/cgroup.procs", pid);
     make_group("cg root/unit/glovebox.host", "", "");
 
     check_divided("cg root/unit");
@@ -262,11 +232,11 @@ TEST(divide__others_in_our_group_are_not_moved)
     char pids[64];
 
     make_group("cg root/unit", "memory pids\n", "");
-    put("systemd", "");
+    scratch_write("systemd", "");
     mark("cg root/unit", "1");
     place_in("/unit");
     (void)snprintf(pids, sizeof pids, "%d\n1\n", (int)getpid());
-    put("cg root/unit/cgroup.procs", pids);
+    scratch_write("cg root/unit/cgroup.procs", pids);
 
     check_refused("other processes share the delegated control group");
 }
@@ -274,7 +244,7 @@ TEST(divide__others_in_our_group_are_not_moved)
 TEST(divide__a_controller_that_was_kept_back_is_named)
 {
     make_group("cg root/unit", "pids\n", "");
-    put("systemd", "");
+    scratch_write("systemd", "");
     mark("cg root/unit", "1");
     place_in("/unit");
 
@@ -283,13 +253,11 @@ TEST(divide__a_controller_that_was_kept_back_is_named)
 
 TEST(divide__an_ordinary_user_needs_to_be_given_it)
 {
-    char path[128];
     uid_t us = geteuid();
 
     place_in("/");
-    (void)snprintf(path, sizeof path, "%s/cg root/cgroup.procs", f->root);
-    assert_int_equal(chmod(f->root, 0755), 0);
-    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(scratch, 0755), 0);
+    assert_int_equal(chmod(scratch_path("cg root/cgroup.procs"), 0444), 0);
     if (us == 0) /* who may write everywhere */
         assert_int_equal(seteuid(65534), 0);
 
@@ -322,9 +290,7 @@ TEST(keyed__is_the_number_of_that_very_line)
 
 TEST(write__makes_no_file)
 {
-    char path[128];
-
-    (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
+    const char *path = scratch_path("cg root/memory.max");
 
     assert_false(gbx_cgroup_write(AT_FDCWD, path, "1"));
     assert_int_equal(access(path, F_OK), -1);
@@ -332,22 +298,18 @@ TEST(write__makes_no_file)
 
 static void open_fake_group(void)
 {
-    char path[128];
-
-    (void)snprintf(path, sizeof path, "%s/cg root", f->root);
-    f->group.dir = open(path, O_RDONLY | O_DIRECTORY);
-    f->group.parent = open(f->root, O_RDONLY | O_DIRECTORY);
+    f->group.dir = open(scratch_path("cg root"), O_RDONLY | O_DIRECTORY);
+    f->group.parent = open(scratch, O_RDONLY | O_DIRECTORY);
     assert_true(f->group.dir >= 0 && f->group.parent >= 0);
 }
 
 TEST(allow__never_more_than_there_is)
 {
-    char path[128];
+    const char *path = scratch_path("cg root/memory.max");
     char text[32];
 
     open_fake_group();
-    put("cg root/memory.max", "");
-    (void)snprintf(path, sizeof path, "%s/cg root/memory.max", f->root);
+    scratch_write("cg root/memory.max", "");
     f->group.most_bytes = 1000000;
 
     assert_true(gbx_cgroup_allow(&f->group, 2000000));
@@ -359,17 +321,14 @@ TEST(allow__never_more_than_there_is)
 
 TEST(take_kill__each_kill_is_taken_once)
 {
-    char path[128];
-
-    put("cg root/memory.events", "low 0\nmax 9\noom 5\noom_kill 2\n");
-    (void)snprintf(path, sizeof path, "%s/cg root/memory.events", f->root);
-    f->group.events = open(path, O_RDONLY);
+    scratch_write("cg root/memory.events", "low 0\nmax 9\noom 5\noom_kill 2\n");
+    f->group.events = open(scratch_path("cg root/memory.events"), O_RDONLY);
 
     assert_true(gbx_cgroup_take_kill(&f->group));
     assert_true(gbx_cgroup_take_kill(&f->group));
     assert_false(gbx_cgroup_take_kill(&f->group));
 
-    put("cg root/memory.events", "oom_kill 3\n");
+    scratch_write("cg root/memory.events", "oom_kill 3\n");
     assert_true(gbx_cgroup_take_kill(&f->group));
     assert_false(gbx_cgroup_take_kill(&f->group));
 }

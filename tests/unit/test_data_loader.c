@@ -2,6 +2,7 @@
 /* loader - what its threads find out, and who has it in the end. */
 #include "base/cleanup.h"
 #include "mcp/data/data.h"
+#include "scratch.h"
 #include "sources.h"
 #include "test.h"
 
@@ -9,7 +10,7 @@
 TEST(loader__gives_back_what_the_loop_never_came_to)
 {
     static const gbx_mcp_server_options about = {.name = "glovebox", .version = "1"};
-    const char *spec = write_file(*state, "a.json", "[1]", 3);
+    const char *spec = write_file("a.json", "[1]", 3);
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     gbx_mcp_server *server = NULL;
     gbx_mcp_data *data = NULL;
@@ -28,4 +29,4 @@ TEST(loader__gives_back_what_the_loop_never_came_to)
     gbx_mcp_loop_free(loop);
 }
 
-TEST_MAIN_EACH(enter_place, leave_place)
+TEST_MAIN_EACH(scratch_begin, scratch_end)

@@ -3,6 +3,7 @@
  * data/rows.txt, with the verbs of verbs[] and of steps.h, and the tests in this file. */
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
+#include "scratch.h"
 #include "sources.h"
 #include "steps.h"
 #include "test.h"
@@ -19,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static sqlite3 *open_database(const place *p)
+static sqlite3 *open_database(void)
 {
     sqlite3 *db = NULL;
 
-    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(here.path, &db), SQLITE_OK);
     return db;
 }
 
@@ -35,47 +36,48 @@ static void run(sqlite3 *db, const char *sql)
         fail_msg("%s: %s", sql, message);
 }
 
-static void make_database(place *p, const char *sql)
+static void make_database(const char *sql)
 {
     sqlite3 *db;
 
-    (void)snprintf(p->path, sizeof p->path, "%s/t.db", p->folder);
-    db = open_database(p);
+    (void)snprintf(here.path, sizeof here.path, "%s/t.db", scratch);
+    db = open_database();
     run(db, sql);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 /* With the file beside it that has what was written last, in a place of its own: its
  * writer is where it was. */
-static void copy_midway(place *p, const char *sql, const char *beside)
+static void copy_midway(const char *sql, const char *beside)
 {
-    sqlite3 *db = open_database(p);
+    sqlite3 *db = open_database();
     char command[512];
 
     run(db, sql);
     (void)snprintf(command, sizeof command, "mkdir %s/b && cp %s/t.db %s/t.db%s %s/b",
-                   p->folder, p->folder, p->folder, beside, p->folder);
+                   scratch, scratch, scratch, beside, scratch);
     assert_int_equal(system(command), 0);
     (void)sqlite3_close_v2(db);
-    (void)snprintf(p->path, sizeof p->path, "%s/b/t.db", p->folder);
+    (void)snprintf(here.path, sizeof here.path, "%s/b/t.db", scratch);
 }
 
-static bool is_beside(const place *p, const char *ending)
+static bool is_beside(const char *ending)
 {
     char path[160];
 
-    (void)snprintf(path, sizeof path, "%s%s", p->path, ending);
+    (void)snprintf(path, sizeof path, "%s%s", here.path, ending);
     return access(path, F_OK) == 0;
 }
 
-static const char *query(place *p, const char *sql)
+static const char *query(const char *sql)
 {
-    size_t n = (size_t)snprintf(p->spec, sizeof p->spec, "d=sqlite:%s?query=", p->path);
+    size_t n =
+        (size_t)snprintf(here.spec, sizeof here.spec, "d=sqlite:%s?query=", here.path);
 
     for (; *sql != 0; sql++)
-        n += (size_t)snprintf(p->spec + n, sizeof p->spec - n,
+        n += (size_t)snprintf(here.spec + n, sizeof here.spec - n,
                               *sql == '%' ? "%%25" : "%c", *sql);
-    return p->spec;
+    return here.spec;
 }
 
 static const char schema[] =
@@ -103,16 +105,15 @@ static void *touch_again_and_again(void *user)
     return NULL;
 }
 
-static void is_busy_while_touched(place *p)
+static void is_busy_while_touched(void)
 {
-    toucher w = {.path = p->path};
+    toucher w = {.path = here.path};
     gbx_source source;
     gbx_error error = {0};
     pthread_t thread;
 
     assert_int_equal(pthread_create(&thread, NULL, touch_again_and_again, &w), 0);
-    assert_int_equal(read_spec(query(p, "SELECT a FROM t"), &source, &error),
-                     GBX_E_DATA);
+    assert_int_equal(read_spec(query("SELECT a FROM t"), &source, &error), GBX_E_DATA);
     atomic_store(&w.stop, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(error.os_errno, EBUSY);
@@ -122,18 +123,15 @@ static void is_busy_while_touched(place *p)
 /* Without an index no lock keeps others from writing, whether there is a log or not. */
 TEST(a_database__that_changes_all_the_time_is_told_as_busy)
 {
-    place *p = *state;
-
-    make_database(p, with_log);
-    is_busy_while_touched(p);
-    becomes(p->spec, "[{\"a\":1}]");
-    copy_midway(p, "INSERT INTO t VALUES (2)", "-wal");
-    is_busy_while_touched(p);
-    becomes(p->spec, "[{\"a\":1},\n{\"a\":2}]");
+    make_database(with_log);
+    is_busy_while_touched();
+    becomes(here.spec, "[{\"a\":1}]");
+    copy_midway("INSERT INTO t VALUES (2)", "-wal");
+    is_busy_while_touched();
+    becomes(here.spec, "[{\"a\":1},\n{\"a\":2}]");
 }
 
 typedef struct slow_reading {
-    place *place;
     atomic_bool stop;
     gbx_status status;
 } slow_reading;
@@ -146,19 +144,18 @@ static void *read_slowly(void *user)
     slow_reading *s = user;
     gbx_rows rows;
 
-    s->status = gbx_rows_read(NULL, s->place->path, endless, &s->stop, &rows, NULL);
+    s->status = gbx_rows_read(NULL, here.path, endless, &s->stop, &rows, NULL);
     return NULL;
 }
 
 TEST(a_database__cannot_be_written_while_it_is_read)
 {
-    place *p = *state;
-    slow_reading s = {.place = p};
+    slow_reading s = {0};
     pthread_t thread;
     sqlite3 *other;
 
-    make_database(p, schema);
-    other = open_database(p);
+    make_database(schema);
+    other = open_database();
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &s), 0);
     while (sqlite3_exec(other, "INSERT INTO t(id) VALUES (1)", NULL, NULL, NULL) ==
            SQLITE_OK)
@@ -197,17 +194,16 @@ static bool is_locked(const char *path)
 
 TEST(a_log__is_not_copied_into_the_database_that_is_read)
 {
-    place *p = *state;
-    slow_reading s = {.place = p};
+    slow_reading s = {0};
     char index[160];
     pthread_t thread;
     sqlite3 *other;
     int in_log = 0;
     int copied = 0;
 
-    make_database(p, with_log);
-    (void)snprintf(index, sizeof index, "%s-shm", p->path);
-    other = open_database(p);
+    make_database(with_log);
+    (void)snprintf(index, sizeof index, "%s-shm", here.path);
+    other = open_database();
     run(other, "SELECT a FROM t"); /* the index is there, and the log is empty */
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &s), 0);
     while (!is_locked_at(index, 123, 2))
@@ -227,24 +223,23 @@ TEST(a_log__is_not_copied_into_the_database_that_is_read)
 
 static void *read_again(void *user)
 {
-    becomes(((place *)user)->spec, "[{\"t\":2,\"n\":3000000}]");
+    becomes(here.spec, "[{\"t\":2,\"n\":3000000}]");
     return NULL;
 }
 
 TEST(a_database__that_is_opened_and_written_meanwhile_is_read_once_more)
 {
-    place *p = *state;
     pthread_t thread;
     sqlite3 *other;
 
-    make_database(p, with_log); /* closed: neither log nor index is there */
-    (void)query(p, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
-                   "i < 3000000) SELECT (SELECT count(*) FROM t) AS t, (SELECT "
-                   "count(*) FROM n) AS n");
-    assert_int_equal(pthread_create(&thread, NULL, read_again, p), 0);
-    while (!is_locked(p->path))
+    make_database(with_log); /* closed: neither log nor index is there */
+    (void)query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
+                "i < 3000000) SELECT (SELECT count(*) FROM t) AS t, (SELECT "
+                "count(*) FROM n) AS n");
+    assert_int_equal(pthread_create(&thread, NULL, read_again, NULL), 0);
+    while (!is_locked(here.path))
         continue;
-    other = open_database(p);
+    other = open_database();
     run(other, "INSERT INTO t VALUES (2); PRAGMA wal_checkpoint");
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -252,27 +247,25 @@ TEST(a_database__that_is_opened_and_written_meanwhile_is_read_once_more)
 
 TEST(a_folder__is_no_database)
 {
-    place *p = *state;
     gbx_error error = {0};
     gbx_rows rows;
 
-    assert_int_equal(gbx_rows_read(NULL, p->folder, NULL, NULL, &rows, &error),
+    assert_int_equal(gbx_rows_read(NULL, scratch, NULL, NULL, &rows, &error),
                      GBX_E_DATA);
     assert_string_equal(error.message, "cannot read the database: it is not a file");
 }
 
 TEST(a_reading__takes_no_lock_of_ours_away)
 {
-    place *p = *state;
     sqlite3 *db;
 
-    make_database(p, schema);
-    db = open_database(p);
+    make_database(schema);
+    db = open_database();
     run(db, "BEGIN; SELECT id FROM t");
-    assert_true(is_locked(p->path));
-    becomes(query(p, "SELECT id FROM t"),
+    assert_true(is_locked(here.path));
+    becomes(query("SELECT id FROM t"),
             "[{\"id\":1},\n{\"id\":\"9007199254740993\"},\n{\"id\":-5}]");
-    assert_true(is_locked(p->path));
+    assert_true(is_locked(here.path));
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
@@ -282,10 +275,9 @@ TEST(a_query__without_end_is_stopped)
     gbx_source source;
     gbx_error error;
     gbx_spec spec;
-    place *p = *state;
 
-    make_database(p, schema);
-    assert_int_equal(gbx_spec_parse(query(p, endless), &spec, &error), GBX_OK);
+    make_database(schema);
+    assert_int_equal(gbx_spec_parse(query(endless), &spec, &error), GBX_OK);
     assert_int_equal(gbx_source_read(NULL, &spec, GBX_SOURCE_WHOLE, NULL, &stop,
                                      &source, &error),
                      GBX_E_CLOSED);
@@ -295,15 +287,14 @@ TEST(a_query__without_end_is_stopped)
 /* In the sealed process. test_sqlite_damage tries many more. */
 TEST(a_database__that_is_damaged_is_read_or_refused)
 {
-    place *p = *state;
     char whole[8192];
     FILE *file;
     size_t size;
 
-    make_database(p, "PRAGMA page_size=512; CREATE TABLE t(a); CREATE INDEX i ON t(a);"
-                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
-                     "WHERE i < 100) INSERT INTO t SELECT i || 'x' FROM n");
-    file = fopen(p->path, "r");
+    make_database("PRAGMA page_size=512; CREATE TABLE t(a); CREATE INDEX i ON t(a);"
+                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
+                  "WHERE i < 100) INSERT INTO t SELECT i || 'x' FROM n");
+    file = fopen(here.path, "r");
     size = fread(whole, 1, sizeof whole, file);
     (void)fclose(file);
     assert_in_range(size, 2048, sizeof whole - 1);
@@ -315,9 +306,9 @@ TEST(a_database__that_is_damaged_is_read_or_refused)
 
             memcpy(damaged, whole, size);
             damaged[at] = (char)~damaged[at];
-            (void)write_file(p, "t.db", damaged, cut ? at : size);
+            (void)write_file("t.db", damaged, cut ? at : size);
             free(damaged);
-            if (read_spec(query(p, "SELECT a FROM t ORDER BY a"), &source, &error) ==
+            if (read_spec(query("SELECT a FROM t ORDER BY a"), &source, &error) ==
                 GBX_OK)
                 gbx_source_cleanup(&source);
             else if (error.status != GBX_E_DATA ||
@@ -350,20 +341,19 @@ TEST(an_answer__is_checked_before_it_is_believed)
         {{.outcome = GBX_SQLITE_MEMORY, .number = 7}, "cannot read row 7: it needs"},
     };
     const gbx_options options = {.worker_path = HOSTILE_PROGRAM};
-    place *p = *state;
     gbx_error error;
     gbx_rows rows;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
-        (void)write_file(p, "answer", &cases[i].answer, sizeof cases[i].answer);
-        assert_int_not_equal(gbx_rows_read(&options, p->path, "SELECT 1", NULL, &rows,
+        (void)write_file("answer", &cases[i].answer, sizeof cases[i].answer);
+        assert_int_not_equal(gbx_rows_read(&options, here.path, "SELECT 1", NULL, &rows,
                                            &error),
                              GBX_OK);
         if (strstr(error.message, cases[i].message) == NULL)
             fail_msg("%zu: %s", i, error.message);
     }
-    (void)write_file(p, "answer", &cases[0].answer, sizeof cases[0].answer - 1);
-    assert_int_equal(gbx_rows_read(&options, p->path, NULL, NULL, &rows, &error),
+    (void)write_file("answer", &cases[0].answer, sizeof cases[0].answer - 1);
+    assert_int_equal(gbx_rows_read(&options, here.path, NULL, NULL, &rows, &error),
                      GBX_E_OS);
     assert_non_null(strstr(error.message, "died before it was ready"));
 }
@@ -379,16 +369,15 @@ static void count_breaches(void *user, int status)
 
 TEST(a_reader__that_was_taken_over_can_do_nothing_else)
 {
-    place *p = *state;
     gbx_attack_victims victims;
     gbx_error error = {0};
     gbx_status status;
     size_t breaches = 0;
 
-    make_database(p, schema);
+    make_database(schema);
     gbx_attack_victims_open(&victims);
-    status =
-        gbx_rows_attack(p->path, gbx_attack_count(), count_breaches, &breaches, &error);
+    status = gbx_rows_attack(here.path, gbx_attack_count(), count_breaches, &breaches,
+                             &error);
     gbx_attack_victims_close(&victims);
     if (status != GBX_OK)
         fail_msg("%s", error.message);
@@ -397,13 +386,12 @@ TEST(a_reader__that_was_taken_over_can_do_nothing_else)
 
 /* ---- the cases of data/rows.txt -------------------------------------------------- */
 
-static place *here;
 static sqlite3 *writer;
 static gbx_error last; /* of what was refused */
 
 static void on_database(char *rest)
 {
-    make_database(here, rest);
+    make_database(rest);
 }
 
 /* "wal SQL" or "journal SQL" */
@@ -412,14 +400,14 @@ static void on_midway(char *rest)
     char beside[16];
 
     (void)snprintf(beside, sizeof beside, "-%s", table_word(&rest, " "));
-    copy_midway(here, rest, beside);
+    copy_midway(rest, beside);
 }
 
 /* What another does to the database, which it keeps open. */
 static void on_writer(char *rest)
 {
     if (writer == NULL)
-        writer = open_database(here);
+        writer = open_database();
     run(writer, rest);
 }
 
@@ -436,7 +424,7 @@ static void on_query(char *rest)
     char *json = rest;
 
     (void)table_word(&json, " => ");
-    becomes(query(here, rest), json);
+    becomes(query(rest), json);
 }
 
 /* "SQL => PART" of the message */
@@ -447,7 +435,7 @@ static void refuse(char *rest, gbx_status status)
 
     (void)table_word(&part, " => ");
     last = (gbx_error){0};
-    if (read_spec(query(here, rest), &source, &last) != status)
+    if (read_spec(query(rest), &source, &last) != status)
         fail_msg("%s: status %d", rest, last.status);
     if (strstr(last.message, part) == NULL)
         fail_msg("%s: %s", rest, last.message);
@@ -482,8 +470,8 @@ static void on_whole(char *rest)
     char *json = rest;
 
     (void)table_word(&json, " => ");
-    (void)snprintf(here->spec, sizeof here->spec, "%s%s", rest, here->path);
-    becomes(here->spec, json);
+    (void)snprintf(here.spec, sizeof here.spec, "%s%s", rest, here.path);
+    becomes(here.spec, json);
 }
 
 /* "COUNT SQL => COLUMNS" of a source with so many bytes */
@@ -494,7 +482,7 @@ static void on_columns(char *rest)
     gbx_source source;
 
     (void)table_word(&columns, " => ");
-    assert_int_equal(read_spec(query(here, rest), &source, NULL), GBX_OK);
+    assert_int_equal(read_spec(query(rest), &source, NULL), GBX_OK);
     if (len > 0)
         assert_int_equal(source.rows.text_len, len);
     assert_int_equal(source.rows.columns_len, strlen(columns));
@@ -507,7 +495,7 @@ static bool is_there(char *rest)
     char ending[16];
 
     (void)snprintf(ending, sizeof ending, "-%s", rest);
-    return is_beside(here, ending);
+    return is_beside(ending);
 }
 
 /* "ENDING TARGET": a link beside the database; to nothing: an empty file */
@@ -515,7 +503,7 @@ static void on_put(char *rest)
 {
     char file[160];
 
-    (void)snprintf(file, sizeof file, "%s-%s", here->path, table_word(&rest, " "));
+    (void)snprintf(file, sizeof file, "%s-%s", here.path, table_word(&rest, " "));
     if (*rest == '\0')
         assert_int_equal(fclose(fopen(file, "w")), 0);
     else
@@ -526,14 +514,14 @@ static void on_rename(char *rest)
 {
     char from[128];
 
-    (void)snprintf(from, sizeof from, "%s", here->path);
-    (void)snprintf(here->path, sizeof here->path, "%s/%s", here->folder, rest);
-    assert_int_equal(rename(from, here->path), 0);
+    (void)snprintf(from, sizeof from, "%s", here.path);
+    (void)snprintf(here.path, sizeof here.path, "%s/%s", scratch, rest);
+    assert_int_equal(rename(from, here.path), 0);
 }
 
 static void on_file(char *rest)
 {
-    (void)write_file(here, "t.db", rest, strlen(rest));
+    (void)write_file("t.db", rest, strlen(rest));
 }
 
 static const steps_verb verbs[] = {
@@ -555,20 +543,16 @@ static const steps_verb verbs[] = {
     {NULL, NULL, NULL},
 };
 
+/* Each case has a folder of its own, in place of that of the test. */
 static void set_up(void)
 {
-    void *state;
-
-    assert_int_equal(enter_place(&state), 0);
-    here = state;
+    (void)scratch_end(NULL);
+    assert_int_equal(scratch_begin(NULL), 0);
 }
 
 static void tear_down(void)
 {
-    void *state = here;
-
     assert_null(writer);
-    (void)leave_place(&state);
 }
 
 int main(int argc, char **argv)
@@ -581,6 +565,6 @@ int main(int argc, char **argv)
                                           .set_up = set_up,
                                           .tear_down = tear_down};
 
-    tests_each(enter_place, leave_place);
+    tests_each(scratch_begin, scratch_end);
     return steps_main(argc, argv, &program);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From --data to what the engine loads: specs and files. */
 #include "base/cleanup.h"
+#include "scratch.h"
 #include "sources.h"
 #include "test.h"
 
@@ -84,10 +85,10 @@ TEST(files__pass_as_they_stand)
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         size_t len = strlen(cases[i].text);
 
-        passes(write_file(*state, cases[i].name, cases[i].text, len), cases[i].text,
+        passes(write_file(cases[i].name, cases[i].text, len), cases[i].text,
                cases[i].format);
         strcpy(text + 3, cases[i].text);
-        passes(write_file(*state, cases[i].name, text, len + 3), cases[i].text,
+        passes(write_file(cases[i].name, text, len + 3), cases[i].text,
                cases[i].format);
     }
 }
@@ -113,29 +114,28 @@ TEST(files__of_other_encodings_say_which)
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
         for (size_t n = 0; n < GBX_COUNTOF(names); n++)
-            refused(write_file(*state, names[n], cases[i].text, cases[i].len),
-                    GBX_E_DATA, cases[i].message);
+            refused(write_file(names[n], cases[i].text, cases[i].len), GBX_E_DATA,
+                    cases[i].message);
 }
 
 TEST(what_is_no_file__is_not_waited_for)
 {
-    place *p = *state;
+    char spec[64];
 
-    (void)snprintf(p->path, sizeof p->path, "%s/fifo", p->folder);
-    assert_int_equal(mkfifo(p->path, 0600), 0);
-    (void)snprintf(p->spec, sizeof p->spec, "a=csv:%s", p->path);
-    refused(p->spec, GBX_E_OS, "is not a file");
+    assert_int_equal(mkfifo(scratch_path("fifo"), 0600), 0);
+    (void)snprintf(spec, sizeof spec, "a=csv:%s/fifo", scratch);
+    refused(spec, GBX_E_OS, "is not a file");
     refused("a=json:/dev/zero", GBX_E_OS, "is not a file");
     refused("a=json:/tmp", GBX_E_OS, "is not a file");
 }
 
-static void check_format(place *p, gbx_source_past *past, const char *text,
+static void check_format(gbx_source_past *past, const char *text,
                          gbx_data_format format)
 {
     gbx_source source;
     gbx_spec spec;
 
-    assert_int_equal(gbx_spec_parse(write_file(p, "a.csv", text, strlen(text)), &spec,
+    assert_int_equal(gbx_spec_parse(write_file("a.csv", text, strlen(text)), &spec,
                                     NULL),
                      GBX_OK);
     assert_int_equal(gbx_source_read(NULL, &spec, GBX_SOURCE_WHOLE, past, NULL, &source,
@@ -151,10 +151,10 @@ TEST(a_table_that_was_longer_each_time__grows_until_another_takes_its_place)
 {
     gbx_source_past past = {0};
 
-    check_format(*state, &past, "a,b\n1,2\n3,4", GBX_DATA_CSV | GBX_DATA_UNFINISHED);
-    check_format(*state, &past, "a,b\n1,2\n3,456", GBX_DATA_CSV | GBX_DATA_GROWS);
-    check_format(*state, &past, "a,b\n1,2\n3,456", GBX_DATA_CSV | GBX_DATA_GROWS);
-    check_format(*state, &past, "a,b\n5,6\n7,8", GBX_DATA_CSV | GBX_DATA_UNFINISHED);
+    check_format(&past, "a,b\n1,2\n3,4", GBX_DATA_CSV | GBX_DATA_UNFINISHED);
+    check_format(&past, "a,b\n1,2\n3,456", GBX_DATA_CSV | GBX_DATA_GROWS);
+    check_format(&past, "a,b\n1,2\n3,456", GBX_DATA_CSV | GBX_DATA_GROWS);
+    check_format(&past, "a,b\n5,6\n7,8", GBX_DATA_CSV | GBX_DATA_UNFINISHED);
 }
 
-TEST_MAIN_EACH(enter_place, leave_place)
+TEST_MAIN_EACH(scratch_begin, scratch_end)

@@ -2,6 +2,7 @@
 /* file - what is asked and answered besides the path itself; roots that come and go. */
 #include "base/cleanup.h"
 #include "file_tree.h"
+#include "scratch.h"
 #include "test.h"
 
 #include "file/file.h"
@@ -61,7 +62,7 @@ TEST(arguments__that_are_no_one_string_are_a_type_error)
         gbx_msg_answer answer = {0};
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-        gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
+        gbx_file_read(tree_listing, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_TYPE"))
             fail_msg("%s", rows[i]);
@@ -81,7 +82,7 @@ TEST(arguments__that_are_no_path_are_a_value_error)
         gbx_msg_answer answer = {0};
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-        gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
+        gbx_file_read(tree_listing, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_VALUE"))
             fail_msg("%s", rows[i]);
@@ -94,7 +95,7 @@ TEST(arguments__may_spell_a_path_in_escapes)
     gbx_msg_answer answer = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-    gbx_file_read(tree.policy, NULL, (gbx_span){(const uint8_t *)args, strlen(args)},
+    gbx_file_read(tree_listing, NULL, (gbx_span){(const uint8_t *)args, strlen(args)},
                   &bytes, &answer);
 
     assert_true(tree_has_code(&answer, ""));
@@ -129,7 +130,7 @@ TEST(path__of_4095_bytes_is_read_and_longer_ones_are_not)
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char *path = long_path(rows[i].len);
 
-        assert_true(reads(tree.policy, path, rows[i].code, "alpha"));
+        assert_true(reads(tree_listing, path, rows[i].code, "alpha"));
         free(path);
     }
 }
@@ -141,7 +142,7 @@ TEST(message__shows_a_path_that_steers_no_terminal)
     gbx_msg_answer answer = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-    tree_read(tree.policy, "no\n\x1B[31m\xC2\x9B'x", &bytes, &answer);
+    tree_read(tree_listing, "no\n\x1B[31m\xC2\x9B'x", &bytes, &answer);
 
     for (size_t i = 0; i < answer.message.len; i++)
         assert_true(answer.message.data[i] >= 0x20 && answer.message.data[i] < 0x7F);
@@ -155,7 +156,7 @@ TEST(message__of_a_long_path_is_short_and_whole_characters)
     for (size_t i = 1; i + 2 < sizeof path; i += 2)
         memcpy(path + i, "\xC3\xA9", 2);
 
-    tree_read(tree.policy, path, &bytes, &answer);
+    tree_read(tree_listing, path, &bytes, &answer);
 
     assert_true(tree_has_code(&answer, "ENAMETOOLONG"));
     assert_true(answer.message.len < 350);
@@ -167,7 +168,7 @@ TEST(bytes__arrive_as_they_are)
     gbx_msg_answer answer = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-    tree_read(tree.policy, "bytes", &bytes, &answer);
+    tree_read(tree_listing, "bytes", &bytes, &answer);
 
     assert_true(tree_has_code(&answer, ""));
     assert_int_equal(answer.bytes.len, 4);
@@ -176,14 +177,14 @@ TEST(bytes__arrive_as_they_are)
 
 TEST(limit__is_one_mebibyte_unless_said)
 {
-    gbx_policy *policy = tree.policy;
+    gbx_policy *policy = tree_listing;
     gbx_policy *fresh = gbx_policy_new();
     char *data = calloc(1, GBX_MIB(1) + 1);
     gbx_msg_answer answer = {0};
     gbx_buf bytes;
     assert_non_null(data);
-    tree_write(&tree, "more/mebibyte", data, GBX_MIB(1));
-    tree_write(&tree, "more/larger", data, GBX_MIB(1) + 1);
+    scratch_put("more/mebibyte", data, GBX_MIB(1));
+    scratch_put("more/larger", data, GBX_MIB(1) + 1);
     assert_non_null(fresh);
     policy->file.max_bytes = fresh->file.max_bytes;
     gbx_policy_free(fresh);
@@ -199,9 +200,9 @@ TEST(limit__is_one_mebibyte_unless_said)
 
 TEST(policy__without_the_capability_reads_nothing)
 {
-    tree.policy->capabilities = ~(uint32_t)GBX_CAP_FILE;
-    assert_true(reads(tree.policy, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
-    tree.policy->capabilities = GBX_CAP_FILE;
+    tree_listing->capabilities = ~(uint32_t)GBX_CAP_FILE;
+    assert_true(reads(tree_listing, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
+    tree_listing->capabilities = GBX_CAP_FILE;
     assert_true(reads(NULL, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
 }
 
@@ -224,7 +225,7 @@ TEST(descriptors__are_all_given_back)
         gbx_msg_answer answer = {0};
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-        tree_read(tree.policy, paths[i % GBX_COUNTOF(paths)], &bytes, &answer);
+        tree_read(tree_listing, paths[i % GBX_COUNTOF(paths)], &bytes, &answer);
     }
 
     assert_int_equal(proc_fds(), before);
@@ -242,52 +243,52 @@ static gbx_policy *policy_of(const char *folder)
 TEST(root__that_is_moved_is_still_the_one_that_was_listed)
 {
     gbx_policy *policy;
-    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
-    tree_write(&tree, "listed/f", "first", 5);
-    policy = policy_of(tree_path(&tree, "listed"));
+    assert_int_equal(mkdir(scratch_path("listed"), 0755), 0);
+    scratch_put("listed/f", "first", 5);
+    policy = policy_of(scratch_path("listed"));
 
-    assert_int_equal(rename(tree_path(&tree, "listed"), tree_path(&tree, "moved")), 0);
-    assert_int_equal(symlink("outside", tree_path(&tree, "listed")), 0);
+    assert_int_equal(rename(scratch_path("listed"), scratch_path("moved")), 0);
+    assert_int_equal(symlink("outside", scratch_path("listed")), 0);
 
     assert_true(reads(policy, "./listed/f", "", "first"));
     assert_true(reads(policy, "secret.txt", "ENOENT", ""));
     assert_true(reads(policy, "../outside/secret.txt", "ERR_FILE_NOT_ALLOWED", ""));
-    assert_int_equal(unlink(tree_path(&tree, "listed")), 0);
+    assert_int_equal(unlink(scratch_path("listed")), 0);
     gbx_policy_free(policy);
 }
 
 TEST(root__made_again_under_its_name_is_another)
 {
     gbx_policy *policy;
-    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
-    tree_write(&tree, "listed/f", "first", 5);
-    policy = policy_of(tree_path(&tree, "listed"));
+    assert_int_equal(mkdir(scratch_path("listed"), 0755), 0);
+    scratch_put("listed/f", "first", 5);
+    policy = policy_of(scratch_path("listed"));
     assert_true(reads(policy, "f", "", "first"));
 
-    assert_int_equal(unlink(tree_path(&tree, "listed/f")), 0);
-    assert_int_equal(rmdir(tree_path(&tree, "listed")), 0);
+    assert_int_equal(unlink(scratch_path("listed/f")), 0);
+    assert_int_equal(rmdir(scratch_path("listed")), 0);
     assert_true(reads(policy, "f", "ENOENT", ""));
-    assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
-    tree_write(&tree, "listed/f", "second", 6);
+    assert_int_equal(mkdir(scratch_path("listed"), 0755), 0);
+    scratch_put("listed/f", "second", 6);
 
     assert_true(reads(policy, "f", "ENOENT", ""));
-    assert_int_equal(unlink(tree_path(&tree, "listed/f")), 0);
-    assert_int_equal(rmdir(tree_path(&tree, "listed")), 0);
+    assert_int_equal(unlink(scratch_path("listed/f")), 0);
+    assert_int_equal(rmdir(scratch_path("listed")), 0);
     gbx_policy_free(policy);
 }
 
 TEST(root__behind_a_link_is_where_the_link_led_at_the_start)
 {
     gbx_policy *policy;
-    assert_int_equal(symlink("data", tree_path(&tree, "entry")), 0);
-    policy = policy_of(tree_path(&tree, "entry"));
+    assert_int_equal(symlink("data", scratch_path("entry")), 0);
+    policy = policy_of(scratch_path("entry"));
 
-    assert_int_equal(unlink(tree_path(&tree, "entry")), 0);
-    assert_int_equal(symlink("outside", tree_path(&tree, "entry")), 0);
+    assert_int_equal(unlink(scratch_path("entry")), 0);
+    assert_int_equal(symlink("outside", scratch_path("entry")), 0);
 
     assert_true(reads(policy, "a.txt", "", "alpha"));
     assert_true(reads(policy, "secret.txt", "ENOENT", ""));
-    assert_int_equal(unlink(tree_path(&tree, "entry")), 0);
+    assert_int_equal(unlink(scratch_path("entry")), 0);
     gbx_policy_free(policy);
 }
 
@@ -296,8 +297,8 @@ TEST(root__above_the_policy_is_found_behind_one_beside_it)
     const char *folders[2];
     const char *names[] = {"./data", "../up/more"};
     gbx_policy *policy;
-    folders[0] = tree_path(&tree, "data");
-    folders[1] = tree_path(&tree, "more");
+    folders[0] = scratch_path("data");
+    folders[1] = scratch_path("more");
     policy = tree_policy(folders, names, 2);
 
     assert_true(reads(policy, "../up/more/only.txt", "", "only here"));
@@ -310,9 +311,8 @@ TEST(root__above_the_policy_is_found_behind_one_beside_it)
 
 TEST(root__that_is_absolute_is_not_named_without_its_slash)
 {
-    assert_true(reads(tree.policy, tree_path(&tree, "more/only.txt"), "", "only here"));
-    assert_true(
-        reads(tree.policy, tree_path(&tree, "more/only.txt") + 1, "ENOENT", ""));
+    assert_true(reads(tree_listing, scratch_path("more/only.txt"), "", "only here"));
+    assert_true(reads(tree_listing, scratch_path("more/only.txt") + 1, "ENOENT", ""));
 }
 
 TEST(root__of_all_files_ends_at_its_own_mount)
@@ -322,7 +322,7 @@ TEST(root__of_all_files_ends_at_its_own_mount)
     const char *root = "/";
     gbx_policy *policy = tree_policy(&root, NULL, 1);
 
-    assert_true(reads(policy, tree_path(&tree, "data/a.txt"), "", "alpha"));
+    assert_true(reads(policy, scratch_path("data/a.txt"), "", "alpha"));
     for (size_t i = 0; i < GBX_COUNTOF(other); i++)
         assert_true(reads(policy, other[i], "ERR_FILE_NOT_ALLOWED", ""));
 
@@ -356,11 +356,11 @@ static int read_through_mount(void)
 
     if (unshare(CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER)) != 0 ||
         mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount(tree_path(&tree, "outside"), tree_path(&tree, "data/mount"), "", MS_BIND,
-              NULL) != 0 ||
-        access(tree_path(&tree, "data/mount/secret.txt"), F_OK) != 0)
+        mount(scratch_path("outside"), scratch_path("data/mount"), "", MS_BIND, NULL) !=
+            0 ||
+        access(scratch_path("data/mount/secret.txt"), F_OK) != 0)
         return CHILD_CANNOT;
-    data = tree_path(&tree, "data"); /* opened here, it is of this namespace */
+    data = scratch_path("data"); /* opened here, it is of this namespace */
     policy = tree_policy(&data, NULL, 1);
     status = reads(policy, "mount/secret.txt", "ERR_FILE_NOT_ALLOWED", "") &&
                      reads(policy, "mount/nothing", "ERR_FILE_NOT_ALLOWED", "") &&

@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "file_tree.h"
+#include "scratch.h"
 #include "table.h"
 #include "test.h"
 
@@ -53,7 +54,7 @@ static const row rows[] = {
 /* A path that ends in "/x" below TOP is written with TOP. */
 static void write_path(const char *path, char *to, size_t size)
 {
-    int n = path[0] == '$' ? snprintf(to, size, "%s%s", tree.top, path + 1)
+    int n = path[0] == '$' ? snprintf(to, size, "%s%s", scratch, path + 1)
                            : snprintf(to, size, "%s", path);
 
     assert_true(n >= 0 && (size_t)n < size);
@@ -69,7 +70,7 @@ static const char *missing(const char *claim)
     if (strstr(claim, "(needs user)") != NULL && geteuid() == 0)
         return "root may read everything";
     if (strstr(claim, "(needs node)") != NULL &&
-        stat(tree_path(&tree, "data/zero"), &st) != 0)
+        stat(scratch_path("data/zero"), &st) != 0)
         return "devices cannot be made here";
     return NULL;
 }
@@ -88,7 +89,7 @@ static void check(const row *r)
     char path[5000];
 
     write_path(r->path, path, sizeof path);
-    tree_read(tree.policy, path, &bytes, &answer);
+    tree_read(tree_listing, path, &bytes, &answer);
 
     if (!tree_has_code(&answer, r->code != NULL ? r->code : ""))
         fail_msg("%s: code is '%.*s'", r->name, (int)answer.code.len,

@@ -6,6 +6,7 @@
  * GLOVEBOX_ROUNDS says how often each path is read; `make race` says a million.
  */
 #include "file_tree.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -43,8 +44,8 @@ static void *exchange(void *arg)
     char one[256];
     char other[256];
 
-    (void)snprintf(one, sizeof one, "%s/%s", tree.top, f->one);
-    (void)snprintf(other, sizeof other, "%s/%s", tree.top, f->other);
+    (void)snprintf(one, sizeof one, "%s/%s", scratch, f->one);
+    (void)snprintf(other, sizeof other, "%s/%s", scratch, f->other);
     while (!atomic_load(&is_over))
         (void)renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
     return NULL;
@@ -57,8 +58,8 @@ static void *move_out_and_in(void *arg)
     char one[256];
     char other[256];
 
-    (void)snprintf(one, sizeof one, "%s/%s", tree.top, f->one);
-    (void)snprintf(other, sizeof other, "%s/%s", tree.top, f->other);
+    (void)snprintf(one, sizeof one, "%s/%s", scratch, f->one);
+    (void)snprintf(other, sizeof other, "%s/%s", scratch, f->other);
     while (!atomic_load(&is_over)) {
         (void)rename(one, other);
         (void)rename(other, one);
@@ -80,7 +81,7 @@ static bool is_inside(const flip *f)
     gbx_buf bytes;
     bool inside;
 
-    tree_read(tree.policy, f->read, &bytes, &answer);
+    tree_read(tree_listing, f->read, &bytes, &answer);
     inside = answer.is_error == 0;
     assert_null(memmem(bytes.data, bytes.len, TREE_CANARY, strlen(TREE_CANARY)));
     if (inside)
@@ -99,9 +100,9 @@ static void race(void **state)
     pthread_t thread;
     struct stat st;
 
-    if (stat(tree_path(&tree, f->one), &st) != 0 ||
+    if (stat(scratch_path(f->one), &st) != 0 ||
         (strcmp(f->other, "data/zero") == 0 &&
-         stat(tree_path(&tree, f->other), &st) != 0)) {
+         stat(scratch_path(f->other), &st) != 0)) {
         print_message("skipped: devices cannot be made here\n");
         skip();
     }
@@ -128,16 +129,15 @@ static void race(void **state)
 static int set_up(void **state)
 {
     (void)tree_begin(state);
-    tree_write(&tree, "data/file", "inside", 6);
-    assert_int_equal(symlink("../outside/secret.txt",
-                             tree_path(&tree, "data/file-link")),
+    scratch_put("data/file", "inside", 6);
+    assert_int_equal(symlink("../outside/secret.txt", scratch_path("data/file-link")),
                      0);
-    assert_int_equal(mkdir(tree_path(&tree, "data/folder"), 0755), 0);
-    tree_write(&tree, "data/folder/secret.txt", "inside", 6);
-    assert_int_equal(symlink("../outside", tree_path(&tree, "data/folder-link")), 0);
-    assert_int_equal(mkdir(tree_path(&tree, "data/walk"), 0755), 0);
-    assert_int_equal(mkdir(tree_path(&tree, "data/walk/sub"), 0755), 0);
-    tree_write(&tree, "data/walk/secret.txt", "inside", 6);
+    assert_int_equal(mkdir(scratch_path("data/folder"), 0755), 0);
+    scratch_put("data/folder/secret.txt", "inside", 6);
+    assert_int_equal(symlink("../outside", scratch_path("data/folder-link")), 0);
+    assert_int_equal(mkdir(scratch_path("data/walk"), 0755), 0);
+    assert_int_equal(mkdir(scratch_path("data/walk/sub"), 0755), 0);
+    scratch_put("data/walk/secret.txt", "inside", 6);
     return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "file_tree.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <errno.h>
@@ -95,7 +96,7 @@ static bool reads(const char *path, const char *code, const char *contents)
     gbx_buf bytes;
     bool as_expected;
 
-    tree_read(tree.policy, path, &bytes, &answer);
+    tree_read(tree_listing, path, &bytes, &answer);
     as_expected =
         tree_has_code(&answer, code) &&
         (*code != '\0' || (answer.bytes.len == strlen(contents) &&
@@ -111,7 +112,7 @@ static bool reads(const char *path, const char *code, const char *contents)
 static int renew(void **state)
 {
     (void)tree_begin(state);
-    tree_write(&tree, "data/f", "inside", 6);
+    scratch_put("data/f", "inside", 6);
     watch = (struct watch){0};
     return 0;
 }
@@ -146,7 +147,7 @@ TEST(what_is_no_file__is_never_opened)
         gbx_msg_answer answer = {0};
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
-        tree_read(tree.policy, paths[i], &bytes, &answer);
+        tree_read(tree_listing, paths[i], &bytes, &answer);
         assert_true(answer.is_error != 0);
     }
 
@@ -227,27 +228,26 @@ TEST(read__that_fails_gives_no_part_of_the_file)
 
 static void swap_for_link(void)
 {
-    assert_int_equal(unlink(tree_path(&tree, "data/f")), 0);
-    assert_int_equal(symlink("../outside/secret.txt", tree_path(&tree, "data/f")), 0);
+    assert_int_equal(unlink(scratch_path("data/f")), 0);
+    assert_int_equal(symlink("../outside/secret.txt", scratch_path("data/f")), 0);
 }
 
 static void swap_for_fifo(void)
 {
-    assert_int_equal(unlink(tree_path(&tree, "data/f")), 0);
-    assert_int_equal(mkfifo(tree_path(&tree, "data/f"), 0644), 0);
+    assert_int_equal(unlink(scratch_path("data/f")), 0);
+    assert_int_equal(mkfifo(scratch_path("data/f"), 0644), 0);
 }
 
 static void swap_for_other(void)
 {
-    tree_write(&tree, "data/new", "replaced", 8);
-    assert_int_equal(rename(tree_path(&tree, "data/new"), tree_path(&tree, "data/f")),
-                     0);
+    scratch_put("data/new", "replaced", 8);
+    assert_int_equal(rename(scratch_path("data/new"), scratch_path("data/f")), 0);
 }
 
 static void swap_folder_for_link(void)
 {
-    assert_int_equal(rename(tree_path(&tree, "data"), tree_path(&tree, "gone")), 0);
-    assert_int_equal(symlink("outside", tree_path(&tree, "data")), 0);
+    assert_int_equal(rename(scratch_path("data"), scratch_path("gone")), 0);
+    assert_int_equal(symlink("outside", scratch_path("data")), 0);
 }
 
 TEST(file__swapped_after_the_walk_is_the_one_that_was_found)
@@ -265,26 +265,26 @@ TEST(file__swapped_after_the_walk_is_the_one_that_was_found)
 
 static void grow_a_little(void)
 {
-    tree_write(&tree, "data/f", "inside and more", 15);
+    scratch_put("data/f", "inside and more", 15);
     watch.before_read = NULL;
 }
 
 static void grow_past_the_limit(void)
 {
-    assert_int_equal(truncate(tree_path(&tree, "data/f"), 1 << 30), 0);
+    assert_int_equal(truncate(scratch_path("data/f"), 1 << 30), 0);
     watch.before_read = NULL;
 }
 
 static void shrink(void)
 {
-    assert_int_equal(truncate(tree_path(&tree, "data/f"), 2), 0);
+    assert_int_equal(truncate(scratch_path("data/f"), 2), 0);
     watch.before_read = NULL;
 }
 
 /* One byte longer at each look. */
 static void grow_for_ever(void)
 {
-    int fd = open(tree_path(&tree, "data/f"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    int fd = open(scratch_path("data/f"), O_WRONLY | O_APPEND | O_CLOEXEC);
 
     assert_int_equal(write(fd, "x", 1), 1);
     (void)close(fd);

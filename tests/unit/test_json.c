@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/json_view.h"
+#include "scratch.h"
 #include "table.h"
 #include "test.h"
 
@@ -194,43 +195,33 @@ TEST(number__is_json_up_to_the_largest)
 
 /* A locale of our own, "comma", whose decimal point is one: which are installed is the
  * machine's affair. */
-static void make_comma_locale(char *place)
-{
-    char command[512];
-
-    assert_non_null(mkdtemp(place));
-    /* It misses the other categories, and says so. */
-    (void)snprintf(command, sizeof command,
-                   "cd %s && printf 'LC_NUMERIC\\ndecimal_point \",\"\\nthousands_sep "
-                   "\"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' >source && "
-                   "localedef -c -i ./source ./comma 2>/dev/null; test -d comma",
-                   place);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(setenv("LOCPATH", place, 1), 0);
-}
-
-static void remove_locale(const char *place)
+static void make_comma_locale(void)
 {
     char command[128];
 
-    (void)snprintf(command, sizeof command, "rm -rf %s", place);
+    scratch_write("source", "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\n"
+                            "grouping -1\nEND LC_NUMERIC\n");
+    /* It misses the other categories, and says so. */
+    (void)
+        snprintf(command, sizeof command,
+                 "cd %s && localedef -c -i ./source ./comma 2>/dev/null; test -d comma",
+                 scratch);
     assert_int_equal(system(command), 0);
-    assert_int_equal(unsetenv("LOCPATH"), 0);
+    assert_int_equal(setenv("LOCPATH", scratch, 1), 0);
 }
 
-TEST(number__does_not_follow_the_locale)
+TEST_WITH(scratch_begin, scratch_end, number__does_not_follow_the_locale)
 {
-    char place[] = "/tmp/gbx-locale-XXXXXX";
     char text[16];
 
-    make_comma_locale(place);
+    make_comma_locale();
     assert_non_null(setlocale(LC_NUMERIC, "comma"));
     (void)snprintf(text, sizeof text, "%.1f", 0.5);
     assert_string_equal(text, "0,5");
 
     assert_numbers();
     assert_non_null(setlocale(LC_NUMERIC, "C"));
-    remove_locale(place);
+    assert_int_equal(unsetenv("LOCPATH"), 0);
 }
 
 /* ---- lines --------------------------------------------------------------------- */

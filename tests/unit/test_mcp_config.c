@@ -5,6 +5,7 @@
  */
 #include "documents.h"
 #include "parsed_config.h"
+#include "scratch.h"
 #include "table.h"
 #include "test.h"
 
@@ -14,50 +15,24 @@
 #include "policy/policy.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-static char base[] = "/tmp/gbx-mcp-XXXXXX";
-static char path[64];
-
-static void write_file(const char *name, const char *text)
-{
-    char full[64];
-    FILE *file;
-
-    (void)snprintf(full, sizeof full, "%s/%s", base, name);
-    file = fopen(full, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
+static char path[64]; /* of the configuration */
 
 static int setup(void **state)
 {
     (void)umask(077);
-    if (mkdtemp(base) == NULL)
+    if (scratch_begin(state) != 0)
         return -1;
-    (void)snprintf(path, sizeof path, "%s/mcp.json", base);
-    write_file("token", "t0ken-in-a-file\n");
-    write_file("vars",
-               "# OWN=no\nOWN=of the file\r\n\n  export PLAIN = a b  # why\nEMPTY=\n"
-               "COLON: x:y=z\nno variable\nTWO=\"a # x\\nb\\t\"\nONE='a\\n${HOME}'\n"
-               "TOKEN=sk-0123456789abcdef");
+    (void)snprintf(path, sizeof path, "%s/mcp.json", scratch);
+    scratch_write("token", "t0ken-in-a-file\n");
+    scratch_write("vars",
+                  "# OWN=no\nOWN=of the file\r\n\n  export PLAIN = a b  # why\nEMPTY=\n"
+                  "COLON: x:y=z\nno variable\nTWO=\"a # x\\nb\\t\"\nONE='a\\n${HOME}'\n"
+                  "TOKEN=sk-0123456789abcdef");
     (void)unsetenv("GBX_TEST_UNSET");
     return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1) ||
            setenv("GBX_TEST_DIR", "/srv/data", 1) || setenv("GBX_TEST_EMPTY", "", 1) ||
            setenv("GBX_TEST_LINES", "ab\ncd", 1) || setenv("HOME", "/home/us", 1);
-}
-
-static int teardown(void **state)
-{
-    static const char *const names[] = {"token", "vars", "mcp.json"};
-    char name[64];
-
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++) {
-        (void)snprintf(name, sizeof name, "%s/%s", base, names[i]);
-        (void)unlink(name);
-    }
-    return rmdir(base);
 }
 
 /* What is wrong with the first server that is, as if it were the file's. */
@@ -204,18 +179,17 @@ TEST(env_file__has_secrets)
 
 TEST(env_file__that_others_can_change_stops_its_server)
 {
+    const char *vars = scratch_path("vars");
     gbx_mcp_config *config;
-    char full[64];
 
-    (void)snprintf(full, sizeof full, "%s/vars", base);
-    assert_int_equal(chmod(full, 0622), 0);
+    assert_int_equal(chmod(vars, 0622), 0);
     config = parsed_config(
         path, "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"envFile\": \"vars\"}}}");
     assert_true(config->servers[0].is_malformed);
     assert_non_null(strstr(config->servers[0].fault, "chmod go-w"));
     assert_int_equal(config->servers[0].env_count, 0);
     gbx_mcp_config_free(config);
-    assert_int_equal(chmod(full, 0600), 0);
+    assert_int_equal(chmod(vars, 0600), 0);
 }
 
 TEST(tilde__needs_a_home_directory)
@@ -305,12 +279,12 @@ TEST(file__is_read_and_is_missed_by_its_name)
                                          &config, &error),
                      GBX_E_OS);
     assert_non_null(strstr(error.message, "/nonexistent/mcp.json"));
-    write_file("mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}},"
-                           "\"glovebox\": {\"audit\": \"calls.log\"}}");
+    scratch_write("mcp.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}},"
+                              "\"glovebox\": {\"audit\": \"calls.log\"}}");
     assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, &error), GBX_OK);
     assert_string_equal(config->path, path);
     assert_int_equal(config->server_count, 1);
-    assert_non_null(strstr(config->settings.audit_path, "gbx-mcp-"));
+    assert_non_null(strstr(config->settings.audit_path, scratch));
     gbx_mcp_config_free(config);
 }
 
@@ -318,13 +292,14 @@ TEST(files__that_others_can_change_are_refused)
 {
     static const char *const files[] = {"mcp.json", "token"};
     gbx_mcp_config *config = NULL;
-    char open[64];
 
-    write_file("mcp.json", "{\"servers\": {\"a\": {\"command\": \"x\"}}, \"glovebox\": "
-                           "{\"secrets\": {\"K\": {\"file\": \"token\", "
-                           "\"servers\": [\"a\"]}}}}");
+    scratch_write("mcp.json",
+                  "{\"servers\": {\"a\": {\"command\": \"x\"}}, \"glovebox\": "
+                  "{\"secrets\": {\"K\": {\"file\": \"token\", "
+                  "\"servers\": [\"a\"]}}}}");
     for (size_t i = 0; i < GBX_COUNTOF(files); i++) {
-        (void)snprintf(open, sizeof open, "%s/%s", base, files[i]);
+        const char *open = scratch_path(files[i]);
+
         assert_int_equal(chmod(open, 0622), 0);
         assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, NULL),
                          i == 0 ? GBX_E_OS : GBX_E_POLICY);
@@ -375,4 +350,4 @@ TEST(truncation__is_never_fatal)
     assert_int_equal(try_text(text, sizeof text - 1, NULL), GBX_OK);
 }
 
-TEST_MAIN(setup, teardown)
+TEST_MAIN(setup, scratch_end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_hidden - which values of a configuration never come back. */
 #include "parsed_config.h"
+#include "scratch.h"
 #include "table.h"
 #include "test.h"
 
@@ -10,30 +11,15 @@
 #include "policy/policy.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char base[] = "/tmp/gbx-mcp-XXXXXX";
-static char path[64]; /* of the token; a configuration is as if beside it */
 
 static int setup(void **state)
 {
-    FILE *file;
-
-    if (mkdtemp(base) == NULL)
+    (void)umask(077);
+    if (scratch_begin(state) != 0)
         return -1;
-    (void)snprintf(path, sizeof path, "%s/token", base);
-    file = fopen(path, "w");
-    if (file == NULL || fchmod(fileno(file), 0600) < 0 ||
-        fputs("t0ken-in-a-file\n", file) < 0 || fclose(file) != 0)
-        return -1;
+    scratch_write("token", "t0ken-in-a-file\n");
     return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1) ||
            setenv("GBX_TEST_MODE", "ordinary-text-1", 1);
-}
-
-static int teardown(void **state)
-{
-    (void)unlink(path);
-    return rmdir(base);
 }
 
 /* Is text changed into wanted in answers (NULL: does it stay)? */
@@ -61,7 +47,7 @@ static bool check_hidden(char *head, char *entry, size_t len)
 
     assert_true(len > 0);
     assert_true(asprintf(&json, "{\"mcpServers\": {\"a\": {%s}}}", entry) > 0);
-    config = parsed_config(path, json);
+    config = parsed_config(scratch_path("mcp.json"), json);
     is_right = config->servers[0].fault == NULL &&
                strips(config, text, strcmp(head, "stays") == 0 ? NULL : head);
     gbx_mcp_config_free(config);
@@ -92,7 +78,7 @@ TEST(values__that_are_hidden_are_listed_by_their_names)
 TEST(secrets__declared_are_for_their_servers_alone)
 {
     gbx_mcp_config *config = parsed_config(
-        path,
+        scratch_path("mcp.json"),
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"TOKEN\": \"something-else\"}},"
         "\"b\": {\"command\": \"y\"}}, \"glovebox\": {\"secrets\": {\"TOKEN\":"
         "{\"from\": \"GBX_TEST_TOKEN\", \"servers\": [\"a\"]}, \"FILE\":"
@@ -121,4 +107,4 @@ TEST(secrets__declared_are_for_their_servers_alone)
     gbx_mcp_config_free(config);
 }
 
-TEST_MAIN(setup, teardown)
+TEST_MAIN(setup, scratch_end)

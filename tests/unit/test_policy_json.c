@@ -4,6 +4,7 @@
  * schema is held against the same documents by schema.mjs.
  */
 #include "documents.h"
+#include "scratch.h"
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -13,59 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char base[] = "/tmp/gbx-policy-XXXXXX";
-
-static void in_base(char out[128], const char *name)
-{
-    (void)snprintf(out, 128, "%s/%s", base, name);
-}
-
-static void write_file(const char *name, const char *text)
-{
-    char path[128];
-    FILE *file;
-
-    in_base(path, name);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int setup(void **state)
 {
-    char path[128];
-
     (void)umask(077);
-    if (mkdtemp(base) == NULL)
+    if (scratch_begin(state) != 0)
         return -1;
-    in_base(path, "data");
-    if (mkdir(path, 0755) != 0)
-        return -1;
-    in_base(path, "other");
-    if (mkdir(path, 0755) != 0)
-        return -1;
-    write_file("data/one.json", "{}");
-    write_file("data/token", "t0ken-in-a-file\r\n");
+    scratch_folder("data");
+    scratch_folder("other");
+    scratch_write("data/one.json", "{}");
+    scratch_write("data/token", "t0ken-in-a-file\r\n");
     (void)unsetenv("GBX_TEST_UNSET");
     return setenv("GBX_TEST_TOKEN", "t0ken-of-the-test", 1);
-}
-
-static int teardown(void **state)
-{
-    static const char *const files[] = {"data/one.json", "data/token", "policy.json"};
-    static const char *const folders[] = {"data", "other", ""};
-    char path[128];
-
-    for (size_t i = 0; i < GBX_COUNTOF(files); i++) {
-        in_base(path, files[i]);
-        (void)unlink(path);
-    }
-    for (size_t i = 0; i < GBX_COUNTOF(folders); i++) {
-        in_base(path, folders[i]);
-        (void)rmdir(path);
-    }
-    return 0;
 }
 
 static gbx_policy *parse(const char *json)
@@ -73,7 +32,7 @@ static gbx_policy *parse(const char *json)
     gbx_policy *policy = NULL;
     gbx_error error = {0};
 
-    if (gbx_policy_parse(json, strlen(json), base, &policy, &error) != GBX_OK)
+    if (gbx_policy_parse(json, strlen(json), scratch, &policy, &error) != GBX_OK)
         fail_msg("%u:%u: %s", error.line, error.column, error.message);
     return policy;
 }
@@ -83,7 +42,7 @@ static gbx_policy *parse(const char *json)
 static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
 {
     gbx_policy *policy = NULL;
-    gbx_status status = gbx_policy_parse(text, len, base, &policy, reterr);
+    gbx_status status = gbx_policy_parse(text, len, scratch, &policy, reterr);
 
     assert_int_equal(status == GBX_OK, policy != NULL);
     gbx_policy_free(policy);
@@ -121,9 +80,7 @@ TEST(fetch__fills_every_field)
         "\"caFile\": \"data/one.json\"}}");
     const gbx_fetch_policy *f = &policy->fetch;
     char text[GBX_SITE_TEXT_SIZE];
-    char path[128];
 
-    in_base(path, "data/one.json");
     assert_int_equal(policy->capabilities, GBX_CAP_FETCH | GBX_CAP_HELPERS);
     assert_int_equal(f->site_count, 1);
     assert_string_equal(gbx_site_print(&f->sites[0], text),
@@ -140,7 +97,7 @@ TEST(fetch__fills_every_field)
     assert_int_equal(f->nameserver_count, 2);
     assert_string_equal(f->nameservers[0], "9.9.9.9:53");
     assert_string_equal(f->nameservers[1], "[::1]:5353");
-    assert_string_equal(f->ca_file, path);
+    assert_string_equal(f->ca_file, scratch_path("data/one.json"));
     gbx_policy_free(policy);
 }
 
@@ -150,9 +107,8 @@ TEST(file__opens_the_directories)
         parse("{\"file\": {\"allow\": [\"./data\"], \"maxBytes\": 3}}");
     struct stat by_path;
     struct stat by_fd;
-    char path[128];
+    const char *path = scratch_path("data");
 
-    in_base(path, "data");
     assert_int_equal(policy->capabilities, GBX_CAP_FILE | GBX_CAP_HELPERS);
     assert_int_equal(policy->file.root_count, 1);
     assert_string_equal(policy->file.roots[0], path);
@@ -190,10 +146,8 @@ TEST(a_file__gives_its_secret_and_is_never_read_by_code)
     gbx_policy *policy = parse("{\"secrets\": {\"S\": {\"file\": \"data/token\","
                                "\"sites\": [\"a.example\"]}}}");
     struct stat st;
-    char path[128];
 
-    in_base(path, "data/token");
-    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(stat(scratch_path("data/token"), &st), 0);
     assert_string_equal(policy->secrets[0].value, "t0ken-in-a-file");
     assert_int_equal(policy->file.own_count, 1);
     assert_int_equal(policy->file.own[0].inode, st.st_ino);
@@ -236,7 +190,7 @@ TEST(every_truncation__is_refused_with_a_position)
 
         assert_non_null(copy);
         memcpy(copy, good, len);
-        assert_int_equal(gbx_policy_parse(copy, len, base, &policy, &error),
+        assert_int_equal(gbx_policy_parse(copy, len, scratch, &policy, &error),
                          GBX_E_POLICY);
         assert_int_equal(error.line, 1);
         assert_in_range(error.column, 1, len + 1);
@@ -255,9 +209,9 @@ TEST(a_policy__is_at_most_a_mebibyte)
     memset(text, ' ', len + 1);
     text[0] = '{';
     text[1] = '}';
-    assert_int_equal(gbx_policy_parse(text, len, base, &policy, &error), GBX_OK);
+    assert_int_equal(gbx_policy_parse(text, len, scratch, &policy, &error), GBX_OK);
     gbx_policy_free(policy);
-    assert_int_equal(gbx_policy_parse(text, len + 1, base, &policy, &error),
+    assert_int_equal(gbx_policy_parse(text, len + 1, scratch, &policy, &error),
                      GBX_E_POLICY);
     assert_string_equal(error.message, "the policy is larger than 1048576 bytes");
     free(text);
@@ -294,7 +248,7 @@ TEST(a_list__has_at_most_a_thousand_entries)
             (void)gbx_buf_printf(&json, "%s%s%d%s", n == 0 ? rows[i].begin : ",",
                                  rows[i].before, n, rows[i].after);
         assert_true(gbx_buf_puts(&json, rows[i].end));
-        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
+        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, scratch, &policy,
                                           &error),
                          GBX_E_POLICY);
         assert_string_equal(error.message, rows[i].message);
@@ -324,7 +278,7 @@ TEST(variables__are_bounded_each_and_together)
             (void)gbx_buf_printf(&json, "%s\"V%d\": \"%0*d\"",
                                  v == 0 ? "{\"env\": {" : ",", v, rows[i].len, 0);
         assert_true(gbx_buf_puts(&json, "}}"));
-        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
+        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, scratch, &policy,
                                           &error),
                          rows[i].message[0] == '\0' ? GBX_OK : GBX_E_POLICY);
         assert_string_equal(error.message, rows[i].message);
@@ -346,7 +300,7 @@ TEST(a_value__never_enters_a_message)
         gbx_policy *policy = NULL;
         gbx_error error = {0};
 
-        assert_int_equal(gbx_policy_parse(documents[i], strlen(documents[i]), base,
+        assert_int_equal(gbx_policy_parse(documents[i], strlen(documents[i]), scratch,
                                           &policy, &error),
                          GBX_E_POLICY);
         assert_null(strstr(error.message, "hunter2"));
@@ -360,10 +314,9 @@ TEST(load__begins_at_the_files_own_directory)
     gbx_policy *policy = NULL;
     gbx_error error = {0};
     struct stat st;
-    char path[128];
+    const char *path = scratch_path("policy.json");
 
-    write_file("policy.json", "{\"file\": {\"allow\": [\"data\"]}}");
-    in_base(path, "policy.json");
+    scratch_write("policy.json", "{\"file\": {\"allow\": [\"data\"]}}");
     assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_OK);
     assert_int_equal(policy->file.root_count, 1);
     assert_int_equal(stat(path, &st), 0);
@@ -376,11 +329,10 @@ TEST(load__says_what_cannot_be_read)
 {
     gbx_policy *policy = NULL;
     gbx_error error = {0};
-    char path[128];
 
-    in_base(path, "missing.json");
-    assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_E_OS);
-    assert_int_equal(gbx_policy_load(base, &policy, &error), GBX_E_OS);
+    assert_int_equal(gbx_policy_load(scratch_path("missing.json"), &policy, &error),
+                     GBX_E_OS);
+    assert_int_equal(gbx_policy_load(scratch, &policy, &error), GBX_E_OS);
     assert_int_equal(gbx_policy_load("/dev/zero", &policy, &error), GBX_E_POLICY);
     assert_string_equal(error.message,
                         "the policy '/dev/zero' is larger than 1048576 bytes");
@@ -400,12 +352,10 @@ TEST(load__refuses_files_that_others_can_change)
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_policy *policy = NULL;
         gbx_error error = {0};
-        char path[128];
-        char other[128];
+        const char *path = scratch_path("policy.json");
+        const char *other = scratch_path(open_to_others[i]);
 
-        write_file("policy.json", texts[i]);
-        in_base(path, "policy.json");
-        in_base(other, open_to_others[i]);
+        scratch_write("policy.json", texts[i]);
         assert_int_equal(chmod(other, 0622), 0);
         assert_int_equal(gbx_policy_load(path, &policy, &error),
                          i == 0 ? GBX_E_OS : GBX_E_POLICY);
@@ -426,13 +376,13 @@ TEST(load__refuses_files_that_others_can_change)
 TEST(flags__that_mean_nothing_are_wrong_use)
 {
     gbx_policy *policy = NULL;
-    char path[128];
 
-    in_base(path, "policy.json");
-    assert_int_equal(gbx_policy_load_with(path, 2, &policy, NULL), GBX_E_USAGE);
+    assert_int_equal(gbx_policy_load_with(scratch_path("policy.json"), 2, &policy,
+                                          NULL),
+                     GBX_E_USAGE);
     assert_int_equal(gbx_policy_parse_with("{}", 2, NULL, 3, &policy, NULL),
                      GBX_E_USAGE);
     assert_null(policy);
 }
 
-TEST_MAIN(setup, teardown)
+TEST_MAIN(setup, scratch_end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Databases that are cut short or damaged: right rows or an error. */
 #include "base/json.h"
+#include "scratch.h"
 #include "sqlite_reader.h"
 #include "test.h"
 
@@ -25,14 +26,11 @@ typedef struct bytes {
 
 static char rows[ROOM];
 
-static bytes read_file(const char *folder, const char *name)
+static bytes read_file(const char *name)
 {
     static bytes b;
-    char path[128];
-    FILE *file;
+    FILE *file = fopen(scratch_path(name), "r");
 
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "r");
     assert_non_null(file);
     b.len = fread(b.data, 1, sizeof b.data, file);
     assert_true(b.len < sizeof b.data);
@@ -40,15 +38,12 @@ static bytes read_file(const char *folder, const char *name)
     return b;
 }
 
-static sqlite3 *create(char folder[static 32], const char *sql)
+static sqlite3 *create(const char *sql)
 {
     sqlite3 *db = NULL;
-    char path[64];
 
-    (void)snprintf(folder, 32, "/tmp/gbx-damage-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof path, "%s/t", folder);
-    assert_int_equal(sqlite3_open_v2(path, &db,
+    assert_int_equal(scratch_begin(NULL), 0);
+    assert_int_equal(sqlite3_open_v2(scratch_path("t"), &db,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                                      "unix"),
                      SQLITE_OK);
@@ -56,26 +51,18 @@ static sqlite3 *create(char folder[static 32], const char *sql)
     return db;
 }
 
-static void drop(sqlite3 *db, const char *folder)
+static void drop(sqlite3 *db)
 {
-    static const char *const names[] = {"t", "t-wal", "t-shm"};
-    char path[64];
-
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    for (size_t i = 0; i < 3; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        (void)unlink(path);
-    }
-    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(scratch_end(NULL), 0);
 }
 
 static bytes make(const char *sql)
 {
-    char folder[32];
-    sqlite3 *db = create(folder, sql);
-    bytes b = read_file(folder, "t");
+    sqlite3 *db = create(sql);
+    bytes b = read_file("t");
 
-    drop(db, folder);
+    drop(db);
     return b;
 }
 
@@ -137,10 +124,9 @@ TEST(a_log__that_is_cut_short_gives_its_whole_changes)
         "UPDATE t SET b = hex(zeroblob(300)) WHERE a < 3", "DELETE FROM t WHERE a > 10",
         "INSERT INTO t VALUES (200, hex(zeroblob(600)))"};
     enum { COUNT = GBX_COUNTOF(changes) };
-    char folder[32];
-    sqlite3 *db = create(folder, TABLE "PRAGMA journal_mode=WAL;"
-                                       "PRAGMA wal_autocheckpoint=0");
-    bytes database = read_file(folder, "t");
+    sqlite3 *db = create(TABLE "PRAGMA journal_mode=WAL;"
+                               "PRAGMA wal_autocheckpoint=0");
+    bytes database = read_file("t");
     bytes log = {.len = 0};
     char *expected[COUNT + 1] = {right_rows(&database, NULL)};
     size_t ends[COUNT + 1] = {0};
@@ -148,12 +134,12 @@ TEST(a_log__that_is_cut_short_gives_its_whole_changes)
 
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
-        log = read_file(folder, "t-wal");
+        log = read_file("t-wal");
         expected[i + 1] = right_rows(&database, &log);
         assert_string_not_equal(expected[i + 1], expected[i]);
         ends[i + 1] = log.len;
     }
-    drop(db, folder);
+    drop(db);
     for (size_t len = 0; len <= log.len; len++) {
         done += done < COUNT && len == ends[done + 1];
         expect_rows(expected[done], read_cut(&database, database.len, &log, len, QUERY),

@@ -4,13 +4,13 @@
  * ordinary user whose number nobody has, and root and a third person are there too.
  */
 #include "policy/policy.h"
+#include "scratch.h"
 #include "test.h"
 
 #include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +18,6 @@
 #define STRANGER 23456
 
 static bool is_root;
-static char base[] = "/tmp/gbx-trusted-XXXXXX";
 
 /* What takes the place of the file, after it has been examined. */
 static const char *other;
@@ -51,8 +50,8 @@ static int setup(void **state)
 {
     is_root = geteuid() == 0;
     (void)umask(0);
-    if (mkdtemp(base) == NULL || (is_root && chown(base, USER, USER) != 0) ||
-        (is_root && setegid(USER) != 0) || chdir(base) != 0)
+    if (scratch_begin(state) != 0 || (is_root && chown(scratch, USER, USER) != 0) ||
+        (is_root && setegid(USER) != 0) || chdir(scratch) != 0)
         return -1;
     as(USER);
     return 0;
@@ -60,11 +59,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    char command[64];
-
     as(0);
-    (void)snprintf(command, sizeof command, "rm -rf %s", base);
-    return system(command);
+    return scratch_end(state);
 }
 
 /* Every test finds an empty directory. */
@@ -181,7 +177,7 @@ static void need_root(void)
 
 TEST(what_only_its_owner_can_change__is_taken)
 {
-    char path[PATH_MAX];
+    const char *path = scratch_path("folder/file");
 
     make_file("mine", 0644);
     make_folder("folder", 0755);
@@ -189,7 +185,6 @@ TEST(what_only_its_owner_can_change__is_taken)
     make_folder("shared", 01777);
     make_file("shared/file", 0755);
     assert_int_equal(symlink("../folder/../mine", "shared/link"), 0);
-    (void)snprintf(path, sizeof path, "%s/folder/file", base);
     assert_int_equal(symlink(path, "whole"), 0);
 
     assert_taken(plain("mine"));
@@ -304,16 +299,13 @@ TEST(what_a_stranger_has__is_refused)
 
 TEST(what_is_above_the_users_home__does_not_count)
 {
-    char home[PATH_MAX];
-
     make_folder("open", 0777);
     make_folder("open/home", 0755);
     make_file("open/home/file", 0600);
     make_folder("open/home/open", 0777);
     make_file("open/home/open/file", 0600);
-    (void)snprintf(home, sizeof home, "%s/open/home", base);
     (void)refusal(plain("open/home/file"));
-    (void)setenv("HOME", home, 1);
+    (void)setenv("HOME", scratch_path("open/home"), 1);
     assert_taken(plain("open/home/file"));
     (void)refusal(plain("open/home/open/file"));
     if (is_root) {

@@ -4,6 +4,7 @@
  * What is looked at is done in a child, as an ordinary user with a namespace of its own.
  */
 #include "policy/policy.h"
+#include "scratch.h"
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -22,15 +23,14 @@
 #define SKIP     77
 
 static bool is_root;
-static char base[] = "/tmp/gbx-spaces-XXXXXX";
 
 static int setup(void **state)
 {
     is_root = geteuid() == 0;
     (void)umask(0);
-    if (mkdtemp(base) == NULL || chdir(base) != 0 || mkdir("volume", 0755) != 0 ||
-        mknod("file", S_IFREG | 0644, 0) != 0 || mkdir("shared", 0755) != 0 ||
-        mkdir("shared/folder", 0755) != 0 ||
+    if (scratch_begin(state) != 0 || chdir(scratch) != 0 ||
+        mkdir("volume", 0755) != 0 || mknod("file", S_IFREG | 0644, 0) != 0 ||
+        mkdir("shared", 0755) != 0 || mkdir("shared/folder", 0755) != 0 ||
         mknod("shared/folder/file", S_IFREG | 0644, 0) != 0 ||
         chmod("shared", 01777) != 0)
         return -1;
@@ -41,14 +41,6 @@ static int setup(void **state)
          chown("shared/folder/file", USER, USER) != 0))
         return -1;
     return 0;
-}
-
-static int teardown(void **state)
-{
-    char command[64];
-
-    (void)snprintf(command, sizeof command, "rm -rf %s", base);
-    return system(command);
 }
 
 static bool takes(const char *path)
@@ -136,10 +128,7 @@ static void in_namespace(uid_t another, int (*inside)(void))
 /* Root is nobody in particular there, and the path begins with its directory. */
 static int look_at_unmapped(void)
 {
-    char path[64];
-
-    (void)snprintf(path, sizeof path, "%s/file", base);
-    if (!takes(path) || takes("/proc/sys/kernel/ostype"))
+    if (!takes(scratch_path("file")) || takes("/proc/sys/kernel/ostype"))
         return 1;
     return is_root && takes("shared/folder/file") ? 2 : 0;
 }
@@ -186,4 +175,4 @@ TEST(a_directory_that_is_read_only__may_have_all_rights)
     in_namespace(0, look_at_mounted);
 }
 
-TEST_MAIN(setup, teardown)
+TEST_MAIN(setup, scratch_end)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "puppet.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <signal.h>
@@ -126,24 +127,15 @@ TEST(watch__ends_a_retired_one_too)
 /* ---- kills for want of memory --------------------------------------------- */
 
 /* As long as the kernel's own. */
-TEST(kills__everywhere_are_what_the_machine_counts)
+TEST_WITH(scratch_begin, scratch_end, kills__everywhere_are_what_the_machine_counts)
 {
-    char proc[] = "/tmp/gbx-test-proc-XXXXXX";
-    gbx_cgroup_world world = {.proc = proc};
-    char path[64];
-    FILE *f;
-    assert_non_null(mkdtemp(proc));
-    (void)snprintf(path, sizeof path, "%s/vmstat", proc);
+    gbx_cgroup_world world = {.proc = scratch};
+    char text[6100];
 
     assert_int_equal(gbx_cgroup_kills_everywhere(&world), 0);
-    f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fprintf(f, "%06000d\noom_kill 7\nzswpin 9\n", 0) > 6000);
-    assert_int_equal(fclose(f), 0);
+    (void)snprintf(text, sizeof text, "%06000d\noom_kill 7\nzswpin 9\n", 0);
+    scratch_write("vmstat", text);
     assert_int_equal(gbx_cgroup_kills_everywhere(&world), 7);
-
-    (void)unlink(path);
-    (void)rmdir(proc);
 }
 
 TEST_MAIN(NULL, NULL)

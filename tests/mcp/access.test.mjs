@@ -6,12 +6,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2, UnauthorizedError as RefusedV2 } from '@modelcontextprotocol/client';
-import { UnauthorizedError as RefusedV1 } from '@modelcontextprotocol/sdk/client/auth.js';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { allow, env, open, put, upstream } from './box.mjs';
+import { about, connect as connectClient, ways } from './clients.mjs';
 import { refused, serve, start } from './front.mjs';
 import { issue } from './issuer.mjs';
 import { keyOf, tokenOf } from './jwt.mjs';
@@ -272,13 +268,13 @@ test('a stream of messages ends with its token', async () => {
 test('a person of a client is not asked for a permanent answer', async () => {
   const config = put('ask.json', { mcpServers: { up: upstream('counting', put('asked', '')) }, glovebox: { rules: [{ action: 'ask' }] } });
   const own = await begin(as, '--config', config);
-  const client = new ClientV1({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
   const asked = [];
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-    asked.push(JSON.stringify(params.requestedSchema));
+  const person = ({ requestedSchema }) => {
+    asked.push(JSON.stringify(requestedSchema));
     return { action: 'accept', content: { answer: 'allow this call' } };
-  });
-  await client.connect(new HttpV1(new URL(own.url), { requestInit: { headers: { authorization: `Bearer ${claim({ scope: 'all' })}` } } }));
+  };
+  const headers = { authorization: `Bearer ${claim({ scope: 'all' })}` };
+  const client = await connectClient('v1', { url: own.url, requestInit: { headers } }, { person });
   await client.callTool({ name: 'execute', arguments: { code: 'return await servers.up.look({})' } });
   assert.equal(asked.length, 1);
   assert.match(asked[0], /allow this call/);
@@ -409,16 +405,16 @@ function provider() {
     } };
 }
 
-for (const [name, Client, Transport, Refused, options] of [['v1', ClientV1, HttpV1, RefusedV1, {}],
-  ['v2', ClientV2, HttpV2, RefusedV2, {}], ['v2, 2026-07-28', ClientV2, HttpV2, RefusedV2, { versionNegotiation: { mode: { pin: '2026-07-28' } } }]])
-  test(`the official client signs in: ${name}`, async (t) => {
+for (const way of ['v1', 'v2 legacy', 'v2 pinned'])
+  test(`the official client signs in: ${way}`, async (t) => {
     const server = await grants(t), own = await at(server), authProvider = provider();
+    const { Client, Http, Refused, options } = ways[way];
     const connect = () => {
-      const client = new Client({ name: 'test', version: '1' }, options);
-      const transport = new Transport(new URL(own.url), { authProvider });
+      const client = new Client(about, options);
+      const transport = new Http(new URL(own.url), { authProvider });
       return client.connect(transport).then(() => client, async (error) => {
         if (!(error instanceof Refused) || authProvider.kept.tokens) throw error;
-        await transport.finishAuth(name === 'v1' ? authProvider.kept.back.get('code') : authProvider.kept.back);
+        await transport.finishAuth(way === 'v1' ? authProvider.kept.back.get('code') : authProvider.kept.back);
         return connect();
       });
     };

@@ -3,13 +3,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { allow, env, folder, open as openWire, put, upstream } from './box.mjs';
 import { argumentsOf, CALLS_MAX, check, groups, OUTPUT_BYTES, SLEEP_MS } from './code-cases.mjs';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { callTool, connect } from './clients.mjs';
 
 const modules = fileURLToPath(new URL('node_modules/@modelcontextprotocol/', import.meta.url));
 const data = join(folder, 'data');
@@ -21,20 +19,12 @@ const servers = {
   memory: { ...server('server-memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } },
   everything: server('server-everything', 'stdio'),
 };
-const clients = [];
+let count = 0;
 
-async function open(config, log, person) {
-  const path = put(`mcp-${clients.length}.json`, config);
+function open(config, log, person) {
+  const path = put(`mcp-client-${++count}.json`, config);
   const args = ['mcp', '--config', path, ...(log ? ['--security-log', log] : [])];
-  const client = new Client({ name: 'test', version: '1' },
-    { capabilities: person ? { elicitation: {} } : {} });
-  if (person) client.setRequestHandler(ElicitRequestSchema, person);
-  await client.connect(new StdioClientTransport({
-    command: process.env.GLOVEBOX, args, stderr: 'inherit',
-    env,
-  }));
-  clients.push(client);
-  return client;
+  return connect('v1', { command: process.env.GLOVEBOX, args, stderr: 'inherit', env }, { person });
 }
 
 let client;
@@ -45,12 +35,9 @@ before(async () => {
   for (let i = 0; i < 5; i++) writeFileSync(join(data, `${i}.txt`), `note ${i}\n`);
   client = await open({ mcpServers: servers, glovebox: { rules } }, log);
 });
-after(async () => {
-  await Promise.all(clients.map((each) => each.close()));
-});
 
 const call = (name, args, options) =>
-  client.callTool({ name, arguments: args }, undefined, { timeout: 240000, ...options });
+  callTool(client, { name, arguments: args }, { timeout: 240000, ...options });
 const execute = (code, more = {}) => call('execute', { code, ...more });
 const textOf = (result) => result.content[0].text;
 
@@ -319,9 +306,9 @@ test('a script that is cancelled is gone', async () => {
 test('the time in which a person is asked is not the script\'s', async () => {
   const own = await open({ mcpServers: servers,
     glovebox: { rules: [{ tool: 'echo', action: 'ask' }, { action: 'allow' }] } }, undefined,
-  async ({ params }) => {
+  async ({ requestedSchema }) => {
     await new Promise((resolve) => setTimeout(resolve, 10000));
-    const [name] = Object.keys(params.requestedSchema.properties);
+    const [name] = Object.keys(requestedSchema.properties);
     return { action: 'accept', content: { [name]: 'allow this call' } };
   });
   await own.callTool({ name: 'provision', arguments: { server: 'everything' } });

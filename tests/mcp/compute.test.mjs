@@ -7,14 +7,11 @@ import { mkdtempSync, renameSync, rmSync, truncateSync, unlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
+import { callTool, closeAll, connect } from './clients.mjs';
 import { busyOne, isAlive, until } from './processes.mjs';
 import { listWhenRead } from './wire.mjs';
 
@@ -25,9 +22,8 @@ const file = (name, text) => {
   if (text !== undefined) writeFileSync(path, text);
   return path;
 };
-const clients = [];
 after(async () => {
-  await Promise.all(clients.map((client) => client.close()));
+  await closeAll();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -53,25 +49,20 @@ function serve(timeout) {
 /** A client, and what it was notified of. A loaded machine may need far longer than the
  * time limit that calls have by default. */
 async function start(data, timeout = 60000, more = []) {
-  const transport = new StdioClientTransport({
-    command,
-    args: ['mcp', '--timeout', String(timeout), ...data.flatMap((d) => ['--data', d]), ...more],
-    stderr: 'pipe',
-  });
-  const client = new Client({ name: 'test', version: '1' });
-  clients.push(client);
+  const args = ['mcp', '--timeout', String(timeout), ...data.flatMap((d) => ['--data', d]), ...more];
+  const client = await connect('v1', { command, args, stderr: 'pipe' });
+  const { transport } = client;
   const seen = { changes: 0, updates: [], stderr: '' };
   transport.stderr.on('data', (chunk) => { seen.stderr += chunk; });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => { seen.changes++; });
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
     seen.updates.push(params.uri);
   });
-  await client.connect(transport);
   return { client, seen, transport };
 }
 
 const compute = (client, args, options) =>
-  client.callTool({ name: 'compute', arguments: args }, undefined, options);
+  callTool(client, { name: 'compute', arguments: args }, options);
 
 async function value(client, code, more = {}) {
   const { structuredContent: s, content } = await compute(client, { code, ...more });
@@ -518,11 +509,9 @@ test('a table without records is told by the names of its columns', async () => 
 });
 
 test('the modern protocol has the same tool', async () => {
-  const client = new ClientV2({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  clients.push(client);
-  await client.connect(new StdioV2({
+  const client = await connect('v2 pinned', {
     command, args: ['mcp', '--data', `people=${file('people.json', JSON.stringify(people))}`], stderr: 'pipe',
-  }));
+  });
   const { structuredContent } = await client.callTool({ name: 'compute', arguments: { code: '(data) => data.length' } });
   assert.equal(structuredContent.value, 50);
   await client.close();

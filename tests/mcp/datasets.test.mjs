@@ -3,26 +3,16 @@
 // than it is called with.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { allow, open, put, upstream } from './box.mjs';
+import { connect } from './clients.mjs';
 import { listWhenRead } from './wire.mjs';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const command = process.env.GLOVEBOX;
-const clients = [];
-after(async () => {
-  await Promise.all(clients.map((client) => client.close()));
-});
 
-async function start(data, env = {}) {
-  const client = new Client({ name: 'test', version: '1' });
-  clients.push(client);
-  await client.connect(new StdioClientTransport({
-    command, args: ['mcp', '--timeout', '60000', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore', env: { ...process.env, ...env },
-  }));
-  return client;
-}
+const start = (data, env = {}) => connect('v1', {
+  command, args: ['mcp', '--timeout', '60000', ...data.flatMap((d) => ['--data', d])], stderr: 'ignore', env: { ...process.env, ...env },
+});
 
 const once = (make) => {
   let made;

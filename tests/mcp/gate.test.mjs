@@ -7,47 +7,23 @@ import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { callTool, closeAll, connect } from './clients.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-gate-'));
-const clients = [];
-after(async () => { // of a test that failed, too: its server would keep the file alive
-  await Promise.all(clients.map((client) => client.close()));
+after(async () => {
+  await closeAll();
   rmSync(folder, { recursive: true });
 });
 
 const command = process.env.GLOVEBOX;
-const about = { name: 'test', version: '1' };
 const SECRET = 'sk-0123456789abcdef';
 
 // Clients that fill in what a form has ready where a person has left it as it is.
 const forms = { elicitation: { form: { applyDefaults: true } } };
 
-const ways = {
-  v1: async (person, transport) => {
-    const client = new ClientV1(about, { capabilities: person ? forms : {} });
-    if (person) client.setRequestHandler(ElicitRequestSchema, person);
-    await client.connect(new StdioV1(transport));
-    return client;
-  },
-  'v2 legacy': (person, transport) => connectV2(undefined, person, transport),
-  'v2 modern': (person, transport) => connectV2({ mode: { pin: '2026-07-28' } }, person, transport),
-};
-
-async function connectV2(versionNegotiation, person, transport) {
-  const client = new ClientV2(about, { capabilities: person ? forms : {}, versionNegotiation });
-  if (person) client.setRequestHandler('elicitation/create', person);
-  await client.connect(new StdioV2(transport));
-  return client;
-}
-
 let count = 0;
 
-/** A glovebox over the counting server; person(request) answers questions. */
+/** A glovebox over the counting server; person(params) answers questions. */
 async function open(way, ours, person, ...options) {
   const at = join(folder, String(++count));
   const calls = `${at}.calls`;
@@ -67,11 +43,11 @@ async function open(way, ours, person, ...options) {
   const box = { person, asked: [], before: { calls: 0, lines: 0 } };
   const transport = { command, args: ['mcp', '--config', config, ...options], stderr: 'pipe',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } };
-  const client = await ways[way](person && (async (request) => {
-    box.asked.push(request.params);
-    return box.person(request.params);
-  }), transport);
-  clients.push(client);
+  const answer = async (params) => {
+    box.asked.push(params);
+    return box.person(params);
+  };
+  const client = await connect(way, transport, person ? { person: answer, capabilities: forms } : {});
   const run = (file, args, input = '') => spawnSync(file, args, { input, encoding: 'utf8',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } });
   const read = (path) => readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
@@ -105,7 +81,7 @@ const accept = (answer) => () => ({ action: 'accept', content: { answer } });
 
 const rule = '{"action":"allow","server":"counting","tool":"change"}';
 
-for (const way of Object.keys(ways)) {
+for (const way of ['v1', 'v2 legacy', 'v2 pinned']) {
   test(`${way}: a question is asked for nested and direct calls alike, and the run goes on`, async () => {
     const box = await share(way, accept('allow this call'));
     const nested = await box.execute(`
@@ -191,7 +167,7 @@ test('rules: a denial by argument holds for every way to write it, nested and di
 });
 
 test('grants: an answer for the run settles its other calls, in parallel too', async () => {
-  const box = await share('v2 modern', accept('allow for this run'));
+  const box = await share('v2 pinned', accept('allow for this run'));
   const code = `const made = await Promise.all([1, 2, 3, 4].map((n) => servers.counting.change({ n })));
     return made.length;`;
   assert.match(text(await box.execute(code)), /4/);
@@ -202,7 +178,7 @@ test('grants: an answer for the run settles its other calls, in parallel too', a
 });
 
 test('grants: an answer for the same arguments asks again for others', async () => {
-  const box = await share('v2 modern', accept('allow for this run, with the same arguments'));
+  const box = await share('v2 pinned', accept('allow for this run, with the same arguments'));
   const code = 'for (const n of [1, 1, 2, 1, 2]) await servers.counting.change({ n });';
   assert.ok(!(await box.execute(code)).isError);
   assert.deepEqual(box.asked.map(({ message }) => /"n": (\d)/.exec(message)[1]), ['1', '2']);
@@ -219,7 +195,7 @@ test('grants: always is kept for the next server, and the configuration stays as
   assert.equal(box.asked.length, 1);
   await box.client.close();
   assert.equal(readFileSync(box.config, 'utf8'), before);
-  const next = await ways.v1(null, box.transport);
+  const next = await connect('v1', box.transport);
   assert.ok(!(await next.callTool({ name: 'call', arguments: { server: 'counting', tool: 'change', args: {} } })).isError);
   await next.close();
   assert.equal(box.reached().length, 3);
@@ -338,8 +314,8 @@ test('cancellation: a call that is taken back while a person thinks is never mad
     return { action: 'accept', content: { answer: 'allow this call' } };
   });
   const controller = new AbortController();
-  const taken = box.client.callTool({ name: 'execute', arguments: { code: 'return servers.counting.change({})' } },
-    undefined, { signal: controller.signal });
+  const taken = callTool(box.client, { name: 'execute', arguments: { code: 'return servers.counting.change({})' } },
+    { signal: controller.signal });
   await asked;
   controller.abort();
   await assert.rejects(taken);

@@ -7,11 +7,8 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } fro
 import { request as httpRequest } from 'node:http';
 import { createConnection, createServer } from 'node:net';
 import { test } from 'node:test';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { env, put, upstream } from './box.mjs';
+import { about, callTool, connect, ways } from './clients.mjs';
 import { refused, serve, start } from './front.mjs';
 import { busyOne, children, descendants, isAlive, until } from './processes.mjs';
 import { META, listWhenRead } from './wire.mjs';
@@ -465,23 +462,13 @@ test('what belongs to no request waits for whoever listens, and is told once', a
 
 // ---- official clients ---------------------------------------------------------------------
 
-const about = { name: 'test', version: '1' };
-const forms = { capabilities: { elicitation: { form: {} } } };
-const v2 = (mode) => (url, options) => [new ClientV2(about, { ...forms, versionNegotiation: { mode } }), new HttpV2(new URL(url), options)];
-const clients = {
-  'v1': (url, options) => [new ClientV1(about, forms), new HttpV1(new URL(url), options)],
-  'v2 legacy': v2('legacy'), 'v2 auto': v2('auto'), 'v2 pinned': v2({ pin: '2026-07-28' }),
-};
-
 test('code mode: a person is asked in the middle of a script, in both eras', async () => {
   const log = put('calls', '');
   const front = await serve('--config', put('mcp.json', { mcpServers: { counting: upstream('counting', log) } }));
-  await Promise.all(Object.entries(clients).map(async ([way, make]) => {
-    const [client, transport] = make(front.url);
+  await Promise.all(Object.keys(ways).map(async (way) => {
     const asked = [];
-    const answer = ({ params }) => { asked.push(params.message); return { action: 'accept', content: { answer: 'allow this call' } }; };
-    client.setRequestHandler(way === 'v1' ? ElicitRequestSchema : 'elicitation/create', answer);
-    await client.connect(transport);
+    const person = ({ message }) => { asked.push(message); return { action: 'accept', content: { answer: 'allow this call' } }; };
+    const client = await connect(way, { url: front.url }, { person });
     const code = `const { args } = await servers.counting.change({ n: '${way}' }); return args.n + (await servers.counting.look({ n: 1 })).args.n`;
     const { content } = await client.callTool({ name: 'execute', arguments: { code } });
     assert.match(content[0].text, new RegExp(`${way}1`));
@@ -493,26 +480,24 @@ test('code mode: a person is asked in the middle of a script, in both eras', asy
   await front.exited;
 });
 
-for (const [way, make] of Object.entries(clients))
+for (const way of Object.keys(ways))
   test(`${way}: lists, computes, hears progress, and cancels`, async () => {
-    const [client, transport] = make(common.url);
-    await client.connect(transport);
-    const call = (params, options) => (way === 'v1' ? client.callTool(params, undefined, options) : client.callTool(params, options));
+    const client = await connect(way, { url: common.url });
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map(({ name }) => name), ['compute']);
     const heard = [];
-    const result = await call({ name: 'compute', arguments: { code: 'console.log("hi"); await sleep(50); return data.length' } },
+    const result = await callTool(client, { name: 'compute', arguments: { code: 'console.log("hi"); await sleep(50); return data.length' } },
       { onprogress: ({ message }) => heard.push(message) });
     assert.equal(result.structuredContent.value, 3);
     assert.deepEqual(heard.filter((message) => !message.startsWith('still at work')), ['hi']); // a slow machine
     const busy = busyOne(servers(common)[way === 'v1' || way === 'v2 legacy' ? servers(common).length - 1 : 0]);
     const abort = new AbortController();
-    const stuck = call({ name: 'compute', arguments: { code: 'for (;;);' } }, { signal: abort.signal });
+    const stuck = callTool(client, { name: 'compute', arguments: { code: 'for (;;);' } }, { signal: abort.signal });
     const pid = await busy;
     abort.abort(new Error('enough'));
     await assert.rejects(stuck);
     await until(() => !isAlive(pid), SOON);
-    await transport.terminateSession?.();
+    await client.transport.terminateSession?.();
     await client.close();
   });
 
@@ -530,8 +515,7 @@ test('a token: without it nothing is served, and it counts in no query', async (
   }
   assert.equal((await post({ url: `${front.url}?access_token=${TOKEN}` }, PING)).status, 401);
   assert.equal((await modern(front, 1, 'tools/list', {}, {}, { authorization: `Bearer ${TOKEN}` })).status, 200);
-  const [client, transport] = clients.v1(front.url, { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } });
-  await client.connect(transport);
+  const client = await connect('v1', { url: front.url, requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } });
   assert.equal((await client.listTools()).tools.length, 1);
   await client.close();
   front.child.kill('SIGTERM');

@@ -6,12 +6,8 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { allow, env, folder, open, put } from './box.mjs';
+import { connect as connectClient } from './clients.mjs';
 import { issue } from './issuer.mjs';
 import { until } from './processes.mjs';
 import { login } from './sign-in.mjs';
@@ -305,31 +301,17 @@ test('tokens that others could have changed or read are not used', async (t) => 
 });
 
 /* A host that can open addresses: a client of each era, and a person who is asked. */
-const about = { name: 'host', version: '1' };
 const capabilities = { elicitation: { form: {}, url: {} } };
-const hosts = {
-  '2025-11-25': async (transport, person) => {
-    const client = new ClientV1(about, { capabilities });
-    client.setRequestHandler(ElicitRequestSchema, person);
-    await client.connect(new StdioV1(transport));
-    return client;
-  },
-  '2026-07-28': async (transport, person) => {
-    const client = new ClientV2(about, { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } });
-    client.setRequestHandler('elicitation/create', person);
-    await client.connect(new StdioV2(transport));
-    return client;
-  },
-};
+const eras = { '2025-11-25': 'v1', '2026-07-28': 'v2 pinned' };
 
 /** Runs a script in that host, of which each question goes to the person. */
 async function inHost(t, era, as, person) {
   const asked = [];
   const transport = { command: process.env.GLOVEBOX, args: ['mcp', '--config', configOf(as)], env, stderr: 'ignore' };
-  const client = await hosts[era](transport, ({ params }) => {
+  const client = await connectClient(eras[era], transport, { capabilities, person: (params) => {
     asked.push(params);
     return person(params);
-  });
+  } });
   t.after(() => client.close());
   return { asked, run: async (code) => (await client.callTool({ name: 'execute', arguments: { code } })).content[0].text };
 }
@@ -339,7 +321,7 @@ const agree = async ({ url }) => {
   return { action: 'accept' };
 };
 
-for (const era of Object.keys(hosts)) {
+for (const era of Object.keys(eras)) {
   test(`${era}: a host that opens addresses lets a person sign in while a script waits`, async (t) => {
     const as = await issue(t);
     const { asked, run } = await inHost(t, era, as, agree);

@@ -6,21 +6,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { callTool, closeAll, connect } from './clients.mjs';
 import { Wire } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-questions-'));
-const clients = [];
 after(async () => {
-  await Promise.all(clients.map((client) => client.close()));
+  await closeAll();
   rmSync(folder, { recursive: true });
 });
 
-const about = { name: 'test', version: '1' };
 const BOTH = { elicitation: { form: {}, url: {} } };
 const log = join(folder, 'log');
 const config = join(folder, 'mcp.json');
@@ -32,35 +26,26 @@ writeFileSync(config, JSON.stringify({
 }), { mode: 0o600 });
 const transport = { command: process.env.GLOVEBOX, args: ['mcp', '--config', config], env: { ...process.env, QUESTIONS_SECRET: 'sk-0123456789abcdef' }, stderr: 'pipe' };
 
-const v2 = (pin) => (person, capabilities) => [new ClientV2(about, { capabilities, ...(pin && { versionNegotiation: { mode: { pin } } }) }),
-  new StdioV2(transport), 'elicitation/create', person];
-const hosts = {
-  v1: (person, capabilities) => [new ClientV1(about, { capabilities }), new StdioV1(transport), ElicitRequestSchema, person],
-  'v2 legacy': v2(),
-  'v2 modern': v2('2026-07-28'),
-};
+const hosts = ['v1', 'v2 legacy', 'v2 pinned'];
 
 /** A host whose person answers so; asked has what the person saw. */
 async function open(host, capabilities = BOTH) {
   const box = { asked: [], answer: { action: 'accept', content: { name: 'Ann' } } };
-  const [client, way, method, person] = hosts[host](async ({ params }) => {
+  const person = async (params) => {
     box.asked.push(params);
     return typeof box.answer === 'function' ? box.answer(params) : box.answer;
-  }, capabilities);
-  if (capabilities.elicitation) client.setRequestHandler(method, person);
-  await client.connect(way);
-  clients.push(client);
+  };
+  const client = await connect(host, transport, { capabilities, person: capabilities.elicitation && person });
   box.call = async (era, tool, args = {}, options = {}) => {
     box.asked = [];
     const code = `return servers.${era}.call(${JSON.stringify(tool)}, ${JSON.stringify(args).replace('"LONG"', "'a'.repeat(65536)")}${box.more ?? ''})`;
-    const params = { name: 'execute', arguments: { code, ...box.limits } };
-    const { structuredContent: s } = host === 'v1' ? await client.callTool(params, undefined, options) : await client.callTool(params, options);
+    const { structuredContent: s } = await callTool(client, { name: 'execute', arguments: { code, ...box.limits } }, options);
     return s.error ? `${s.error.code ?? s.error.name}: ${s.error.message}` : s.result;
   };
   return Object.assign(box, { client });
 }
 
-for (const host of Object.keys(hosts))
+for (const host of hosts)
   for (const era of ['legacy', 'modern'])
     test(`a ${era} server asks the person of a host of ${host}`, async () => {
       const box = await open(host);
@@ -90,7 +75,7 @@ test('a host that cannot ask, or not so: the server is told, and nobody is asked
       ['url', url, [{ code: -32602 }], 'UPSTREAM_INPUT: the client cannot open addresses']]],
     [BOTH, [['capabilities', {}, BOTH, BOTH]]],
   ])
-    await Promise.all(['v1', 'v2 modern'].map(async (host) => {
+    await Promise.all(['v1', 'v2 pinned'].map(async (host) => {
       const box = await open(host, capabilities);
       for (const [tool, args, legacy, modern] of calls)
         assert.deepEqual([await box.call('legacy', tool, args), await box.call('modern', tool, args)], [legacy, modern], `${host} ${tool}`);
@@ -101,7 +86,7 @@ test('a host that cannot ask, or not so: the server is told, and nobody is asked
 test('what is not a question to a person is refused, and nobody is asked', async () => {
   const schema = (properties, more) => ({ message: 'a?', requestedSchema: { type: 'object', properties, ...more } });
   const url = (at, more) => ({ mode: 'url', message: 'a?', url: at, elicitationId: '1', ...more });
-  const box = await open('v2 modern');
+  const box = await open('v2 pinned');
   for (const params of [{}, { message: 7 }, { message: 'a?' }, { ...schema({}), message: 'a'.repeat(16384) }, { ...schema({}), mode: 'poem' },
     { message: 'a?', requestedSchema: { properties: {} } }, { message: 'a?', requestedSchema: { type: 'object' } }, schema({ a: {} }), schema({ a: { type: 'object', properties: {} } }),
     schema({ a: { type: 'array' } }), schema({ a: { type: 'array', items: { type: 'object', properties: {} } } }), schema({ a: { type: ['string', 'null'] } }),
@@ -147,7 +132,7 @@ test('the server\'s words: escaped, without secrets, cut, behind its name', asyn
 
 // Each limit is long enough for a busy machine, and the person takes longer.
 test('clocks stand still while a person thinks: of the server, of the call, of the script', async () => {
-  const cases = Object.keys(hosts).flatMap((host) => ['legacy', 'modern'].map((era) => [host, era, 4200, '', {}]));
+  const cases = hosts.flatMap((host) => ['legacy', 'modern'].map((era) => [host, era, 4200, '', {}]));
   for (const era of ['legacy', 'modern']) cases.push(['v1', era, 3200, ', { timeoutMs: 3000 }', {}], ['v1', era, 5200, '', { timeout_ms: 5000 }]);
   await Promise.all(cases.map(async ([host, era, ms, more, limits]) => {
     const box = Object.assign(await open(host), { more, limits });
@@ -214,7 +199,7 @@ test('a server that has calls of two requests cannot ask: somebody might answer 
 });
 
 test('a server that asks for nothing but to be called again is called again, without a person too', async () => {
-  const box = await open('v2 modern', {});
+  const box = await open('v2 pinned', {});
   assert.deepEqual(await box.call('modern', 'state'), []);
 });
 

@@ -3,56 +3,30 @@
 // to choose an era. FIXTURE is the program.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
-  CreateMessageRequestSchema, ElicitRequestSchema, LoggingMessageNotificationSchema,
+  CreateMessageRequestSchema, LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { callTool, closeAll, connect, ways } from './clients.mjs';
 
-const command = process.env.FIXTURE;
-const about = { name: 'test', version: '1' };
-
-// Also after a test that failed in the middle: a server left would keep the runner alive.
-const connected = [];
-afterEach(() => Promise.all(connected.splice(0).map((client) => client.close())));
+const fixture = { command: process.env.FIXTURE, stderr: 'pipe' };
+afterEach(closeAll);
 
 const people = { accept: { action: 'accept', content: { name: 'Ada' } }, decline: { action: 'decline' } };
 
-/** Every way to connect: a client with `elicitation`, whose person answers so. */
-const ways = {
-  'v1': async (person) => {
-    const client = new ClientV1(about, { capabilities: { elicitation: {} } });
-    client.setRequestHandler(ElicitRequestSchema, async () => person);
-    connected.push(client);
-    await client.connect(new StdioV1({ command, stderr: 'pipe' }));
-    return client;
-  },
-  'v2 legacy': (person) => connectV2(undefined, person),
-  'v2 auto': (person) => connectV2({ mode: 'auto' }, person),
-  'v2 pinned': (person) => connectV2({ mode: { pin: '2026-07-28' } }, person),
-};
+/** A client of the fixture whose person answers so. */
+const open = (way, person) => connect(way, fixture, { person: async () => person });
 
-async function connectV2(versionNegotiation, person) {
-  const client = new ClientV2(about, { capabilities: { elicitation: { form: {} } }, versionNegotiation });
-  client.setRequestHandler('elicitation/create', async () => person);
-  connected.push(client);
-  await client.connect(new StdioV2({ command, stderr: 'pipe' }));
-  return client;
-}
-
-for (const [way, connect] of Object.entries(ways)) {
+for (const way of Object.keys(ways)) {
   test(`${way}: connects, and says who and what the server is`, async () => {
-    const client = await connect();
+    const client = await open(way);
     assert.equal(client.getServerVersion().name, 'fixture');
     assert.equal(client.getInstructions(), 'for tests');
     assert.ok(client.getServerCapabilities().tools);
   });
 
   test(`${way}: lists, calls, and sees structured content`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const { tools } = await client.listTools();
     assert.deepEqual(tools.slice(0, 3).map((t) => t.name), ['echo', 'trace', 'fail']);
     const result = await client.callTool({ name: 'echo', arguments: { a: [1, 'ü\n'] } });
@@ -64,7 +38,7 @@ for (const [way, connect] of Object.entries(ways)) {
   });
 
   test(`${way}: resources and templates`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const { resources } = await client.listResources();
     assert.deepEqual(resources.map((r) => r.uri), ['test://watched', 'test://other']);
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -76,26 +50,24 @@ for (const [way, connect] of Object.entries(ways)) {
   });
 
   test(`${way}: progress is heard while the call runs`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const heard = [];
     const abort = new AbortController();
     // The SDKs drop what they read together with the answer: so there is none.
     const options = { signal: abort.signal, onprogress: (p) => { if (heard.push(p) === 3) abort.abort(); } };
     const params = { name: 'nap', arguments: { ticks: 100000, ms: 1 } };
-    await assert.rejects(way === 'v1' ? client.callTool(params, undefined, options) : client.callTool(params, options));
+    await assert.rejects(callTool(client, params, options));
     const all = [1, 2, 3].map((progress) => ({ progress, message: `${100000 - progress} left` }));
     assert.deepEqual(heard.slice(0, 3), all);
   });
 
   test(`${way}: a call that is aborted is cancelled, and others are not`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const abort = new AbortController();
     let cancelled;
     const said = new Promise((resolve) => { cancelled = resolve; });
     client.transport.stderr.on('data', (text) => String(text).includes('cancelled') && cancelled());
-    const params = { name: 'nap', arguments: {} };
-    const options = { signal: abort.signal };
-    const call = way === 'v1' ? client.callTool(params, undefined, options) : client.callTool(params, options);
+    const call = callTool(client, { name: 'nap', arguments: {} }, { signal: abort.signal });
     const other = client.callTool({ name: 'nap', arguments: { ticks: 20, ms: 5 } });
     await client.callTool({ name: 'echo', arguments: {} }); // the others are in flight now
     abort.abort(new Error('enough'));
@@ -106,7 +78,7 @@ for (const [way, connect] of Object.entries(ways)) {
 
   for (const [action, person] of Object.entries(people)) {
     test(`${way}: a person is asked twice by one run, and answers ${action}`, async () => {
-      const client = await connect(person);
+      const client = await open(way, person);
       const result = await client.callTool({ name: 'ask', arguments: { times: 2 } });
       const answer = action === 'accept' ? 'accept{"name":"Ada"}' : 'decline';
       assert.equal(result.content[0].text, `run 1: ${answer} ${answer} `);
@@ -114,20 +86,20 @@ for (const [way, connect] of Object.entries(ways)) {
   }
 
   test(`${way}: an answer of 2 MB arrives whole`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const result = await client.callTool({ name: 'big', arguments: { bytes: 2e6 } });
     assert.equal(result.content[0].text.length, 2e6);
   });
 
   test(`${way}: trace context reaches the tool`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
     const result = await client.callTool({ name: 'trace', arguments: {}, _meta: { traceparent } });
     assert.equal(result.content[0].text, JSON.stringify(traceparent));
   });
 
   test(`${way}: a list has one page, and no cursor`, async () => {
-    const client = await connect();
+    const client = await open(way);
     const { tools, nextCursor } = await client.listTools();
     assert.equal(tools.map((t) => t.name).join(' '), 'echo trace fail big note change nap deaf ask');
     assert.equal(nextCursor, undefined);
@@ -136,7 +108,7 @@ for (const [way, connect] of Object.entries(ways)) {
 }
 
 test('v1: told of changed tools, of a resource it subscribed to, and of logs', async () => {
-  const client = await ways.v1();
+  const client = await open('v1');
   const heard = [];
   const notice = (schema, name) => client.setNotificationHandler(schema, (n) => { heard.push([name, n.params]); });
   notice(ToolListChangedNotificationSchema, 'tools');
@@ -153,7 +125,7 @@ test('v1: told of changed tools, of a resource it subscribed to, and of logs', a
 });
 
 test('v2 pinned: a subscription is acknowledged, told of changes, and closed', async () => {
-  const client = await ways['v2 pinned']();
+  const client = await open('v2 pinned');
   const heard = [];
   let both;
   const all = new Promise((resolve) => { both = resolve; });
@@ -168,10 +140,8 @@ test('v2 pinned: a subscription is acknowledged, told of changes, and closed', a
 });
 
 test('v1: a client that cannot ask is told so by the tool', async () => {
-  const client = new ClientV1(about, { capabilities: { sampling: {} } });
+  const client = await connect('v1', fixture, { capabilities: { sampling: {} } });
   client.setRequestHandler(CreateMessageRequestSchema, async () => assert.fail('nobody asked for this'));
-  connected.push(client);
-  await client.connect(new StdioV1({ command, stderr: 'pipe' }));
   const result = await client.callTool({ name: 'ask', arguments: {} });
   assert.equal(result.content[0].text, 'run 1: nobody ');
 });

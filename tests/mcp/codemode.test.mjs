@@ -349,23 +349,9 @@ test('call and provision', async () => {
   assert.equal((await call('call', { server: 1 })).isError, true);
 });
 
-// A server with one tool of few words.
-const TINY = `import { createInterface } from 'node:readline';
-const tool = { name: 'add', description: 'Adds', inputSchema: { type: 'object',
+// A tool of few words.
+const ADD = { name: 'add', description: 'Adds', inputSchema: { type: 'object',
   properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] } };
-const answers = {
-  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} },
-    serverInfo: { name: 'tiny', version: '1' } }),
-  'tools/list': () => ({ tools: [tool] }),
-  'tools/call': ({ arguments: { a, b } }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
-};
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const answer = answers[method] === undefined ? { error: { code: -32601, message: 'no' } }
-    : { result: answers[method](params) };
-  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
-});`;
 
 /** The description of execute, once it has that: a busy machine starts servers later than a list waits. */
 async function descriptionWith(client, wanted) {
@@ -377,9 +363,7 @@ async function descriptionWith(client, wanted) {
 }
 
 test('what few tools of eager servers can do stands in the description', async () => {
-  const path = join(folder, 'tiny.mjs');
-  writeFileSync(path, TINY);
-  const tiny = { command: process.execPath, args: [path], glovebox: { eager: true } };
+  const tiny = { ...upstream('told', JSON.stringify([ADD])), glovebox: { eager: true } };
   const own = await open({ mcpServers: { tiny }, glovebox: { rules: [{ action: 'allow' }] } });
   const description = await descriptionWith(own, /"tiny": \{\n {4}\/\*\* Adds \*\/\n {4}add\(args: \{\n {6}a: number;/);
   assert.doesNotMatch(description, /Look tools up/);

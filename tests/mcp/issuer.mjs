@@ -3,7 +3,7 @@
 // they do wrong is the test's choice.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { done, json } from './web.mjs';
+import { done, greet, json } from './web.mjs';
 
 const TOOLS = [{ name: 'write', inputSchema: { type: 'object' } }, { name: 'admin', inputSchema: { type: 'object' } }];
 const random = () => randomBytes(16).toString('base64url');
@@ -65,12 +65,7 @@ export async function issue(t, change = {}, host = '127.0.0.1') {
       const message = body === '' ? {} : JSON.parse(body);
       const named = `Bearer resource_metadata="${as.url}/.well-known/oauth-protected-resource/mcp"`;
       if (!token || token.resource !== `${as.url}/mcp`) reply(response, 401, undefined, { 'www-authenticate': altered('refusal', named) });
-      else if (request.method !== 'POST') reply(response, 405);
-      else if (message.method === 'server/discover') json(response, 400, { id: null, error: { code: -32000, message: 'not initialized' } });
-      else if (message.method === 'initialize')
-        json(response, 200, { id: message.id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'up', version: '1' } } });
-      else if (message.id === undefined) reply(response, 202);
-      else if (message.method === 'tools/list') json(response, 200, { id: message.id, result: { tools: TOOLS } });
+      else if (greet(request, response, message, { tools: TOOLS, listChanged: false })) return;
       else if (as.say) as.say(message.id, response);
       else if (message.params.name === 'admin' && !token.scope.includes('admin'))
         reply(response, 403, undefined, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="admin"' });

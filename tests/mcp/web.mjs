@@ -18,17 +18,18 @@ export const raw = (response, type, text, status = 200, headers = {}) => {
 };
 export const done = (id, text = 'done') => ({ id, result: { content: [{ type: 'text', text }] } });
 
-/** What a server of that era says, to all but calls; true if that was one. */
-function greet({ method: verb }, response, message, session) {
+/** What a server of that era says, to all but calls; true if that was one. session() names a new
+ *  session, where there are any. */
+export function greet({ method: verb }, response, message, { session, tools = TOOLS, listChanged = true }) {
   if (verb !== 'POST') json(response, verb === 'GET' ? 405 : 200);
   else if (message.method === 'server/discover')
     json(response, 400, { id: null, error: { code: -32000, message: 'not initialized' } });
   else if (message.method === 'initialize')
     json(response, 200, { id: message.id, result: { protocolVersion: '2025-06-18',
-      capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'web', version: '1' } } },
-    { 'mcp-session-id': session });
+      capabilities: { tools: { listChanged } }, serverInfo: { name: 'web', version: '1' } } },
+    session && { 'mcp-session-id': session() });
   else if (message.id === undefined) json(response, 202);
-  else if (message.method === 'tools/list') json(response, 200, { id: message.id, result: { tools: TOOLS } });
+  else if (message.method === 'tools/list') json(response, 200, { id: message.id, result: { tools } });
   else return false;
   return true;
 }
@@ -46,7 +47,7 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
     const message = body === '' ? undefined : JSON.parse(body);
     seen.push(`${request.method} ${message?.method ?? ''}`.trim());
     if (await on(request, response, message)) return;
-    if (!greet(request, response, message, session())) json(response, 200, done(message.id));
+    if (!greet(request, response, message, { session })) json(response, 200, done(message.id));
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   const address = `http://127.0.0.1:${server.address().port}`;
@@ -65,3 +66,8 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
       (await wire.call('call', { server: name, tool, args })).result.content[0].text,
   };
 }
+
+/** The same, of a server that answers a call by onCall(response, message, request): as usual if
+ *  that returns false. */
+export const meetCalls = (t, onCall, options) => meet(t, async (request, response, message) =>
+  message?.method === 'tools/call' && await onCall(response, message, request) !== false, options);

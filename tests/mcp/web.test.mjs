@@ -6,18 +6,16 @@ import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'node:test';
 import { until, within } from './processes.mjs';
-import { done, json, meet, raw, sleep } from './web.mjs';
+import { done, json, meet, meetCalls, raw, sleep } from './web.mjs';
 
 const isCall = (message) => message?.method === 'tools/call';
 const text = (message) => JSON.stringify({ jsonrpc: '2.0', ...done(message.id) });
 
 test('a mark of UTF-8 before an answer, or before a stream of events, is no part of it', async (t) => {
-  const { call } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call } = await meetCalls(t, (response, message) => {
     const { kind } = message.params.arguments;
     if (kind === 'json') raw(response, 'application/json', `\uFEFF${text(message)}`);
     else raw(response, 'text/event-stream', `\uFEFFdata: ${text(message)}\n\n`);
-    return true;
   }, { own: { timeoutMs: 3000 } });
 
   assert.equal(await call('write', { kind: 'json' }), 'done');
@@ -42,10 +40,9 @@ test('the id of a session may have 8 KiB, and a longer one is said to be too lon
   for (const [length, expected] of [[8192, /^done$/],
     [8193, /the id of its session is longer than 8 KiB/]]) {
     const session = 'a'.repeat(length);
-    const { call } = await meet(t, (request, response, message) => {
-      if (!isCall(message) || request.headers['mcp-session-id'] === session) return false;
+    const { call } = await meetCalls(t, (response, message, request) => {
+      if (request.headers['mcp-session-id'] === session) return false;
       json(response, 400, { id: null, error: { code: -32000, message: 'no session' } });
-      return true;
     }, { session: () => session });
     assert.match(await call(), expected);
   }
@@ -129,10 +126,8 @@ for (const [how, refuse] of [
   });
 
 test('a call that is refused by 400 in two sessions is refused, in the words of the server', async (t) => {
-  const { call, count } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call, count } = await meetCalls(t, (response, message) => {
     json(response, 400, { id: null, error: { code: -32000, message: 'it is Sunday' } });
-    return true;
   });
 
   assert.match(await call(), /^UPSTREAM_REFUSED: it is Sunday/);
@@ -141,10 +136,8 @@ test('a call that is refused by 400 in two sessions is refused, in the words of 
 });
 
 test('a call that is refused by 400 and its own id is not made again', async (t) => {
-  const { call, count } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call, count } = await meetCalls(t, (response, message) => {
     json(response, 400, { id: message.id, error: { code: -32602, message: 'no such file' } });
-    return true;
   });
 
   assert.match(await call(), /^UPSTREAM_REFUSED: no such file/);
@@ -158,10 +151,8 @@ for (const [how, reply] of [
   ['a version of HTTP that there is not', 'HTTP/3.1 200 OK\r\n\r\n'],
 ])
   test(`a call that is answered by ${how}, which is not HTTP, is made once`, async (t) => {
-    const { call, count } = await meet(t, (request, response, message) => {
-      if (!isCall(message)) return false;
+    const { call, count } = await meetCalls(t, (response, message, request) => {
       request.socket.end(reply);
-      return true;
     });
 
     assert.match(await call(), /^UPSTREAM_PROTOCOL: its answer is not HTTP: .*[^)]$/);
@@ -176,10 +167,9 @@ test('a start that is answered by what is not HTTP is not worth another try', as
 
 for (const [how, times, often] of [['write', 1, 'once'], ['read', 2, 'twice']])
   test(`a call that is refused by 404 and its own id is made ${often} if its tool says that it does ${how}`, async (t) => {
-    const { call, count } = await meet(t, (request, response, message) => {
-      if (!isCall(message) || message.params.arguments.path === undefined) return false;
+    const { call, count } = await meetCalls(t, (response, message) => {
+      if (message.params.arguments.path === undefined) return false;
       json(response, 404, { id: message.id, error: { code: -32602, message: 'no such file' } });
-      return true;
     });
 
     assert.match(await call(how, { path: '/' }), /^UPSTREAM_REFUSED: no such file/);
@@ -189,10 +179,8 @@ for (const [how, times, often] of [['write', 1, 'once'], ['read', 2, 'twice']])
   });
 
 test('an answer in a stream of events counts, whatever the status, and ends no session', async (t) => {
-  const { call, count } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call, count } = await meetCalls(t, (response, message) => {
     raw(response, 'text/event-stream', `data: ${text(message)}\n\n`, 400);
-    return true;
   });
 
   assert.equal(await call(), 'done');
@@ -203,8 +191,8 @@ test('an answer in a stream of events counts, whatever the status, and ends no s
 
 test('a connection that cannot be made ends no call on another', async (t) => {
   const started = Promise.withResolvers();
-  const { call, server } = await meet(t, async (request, response, message) => {
-    if (!isCall(message) || message.params.arguments.long === undefined) return false;
+  const { call, server } = await meetCalls(t, async (response, message) => {
+    if (message.params.arguments.long === undefined) return false;
     started.resolve();
     await sleep(1000);
     return false;
@@ -411,10 +399,8 @@ for (const [type, words] of [
 
 const DOUBT = '; it may have taken effect: look before you repeat it';
 test('a refusal says why, and whether another try is worth it', async (t) => {
-  const { call } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call } = await meetCalls(t, (response, message) => {
     refusals.find(([name]) => name === message.params.arguments.name)[1](response, message);
-    return true;
   }, { config: { headers: { authorization: 'Bearer 123456789012' } } });
 
   for (const [name, , expected, ifRepeatable = ''] of refusals) {
@@ -428,24 +414,20 @@ test('a refusal says why, and whether another try is worth it', async (t) => {
 });
 
 test('what follows an answer as trailers says nothing of it', async (t) => {
-  const { call } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call } = await meetCalls(t, (response, message) => {
     response.writeHead(200, { 'content-type': 'application/json', trailer: 'Content-Type' });
     response.write(text(message));
     response.addTrailers({ 'Content-Type': 'text/event-stream' });
     response.end();
-    return true;
   });
 
   assert.equal(await call(), 'done');
 });
 
 test('headers of more than 64 KiB are said to be too many', async (t) => {
-  const { call } = await meet(t, (request, response, message) => {
-    if (!isCall(message)) return false;
+  const { call } = await meetCalls(t, (response, message) => {
     const headers = Array.from({ length: 9 }, (_, i) => [`x-${i}`, 'a'.repeat(8000)]);
     json(response, 200, done(message.id), Object.fromEntries(headers));
-    return true;
   });
 
   assert.equal(await call(), 'UPSTREAM_EXIT: the connection broke: its headers have more than 64 KiB' + DOUBT);

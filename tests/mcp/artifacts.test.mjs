@@ -218,15 +218,6 @@ test('an artifact that nobody awaits and that is not kept is told with the value
   }
 });
 
-test('a script reads back what it kept, as it was, and nothing else', async () => {
-  const { structuredContent: s } = await execute(`
-    const kept = [await artifact('json', { a: [1, 'é'] }), await artifact('text', 'é'), await artifact('bytes', new Uint8Array([0, 255]))];
-    const read = await Promise.all(kept.map((each, i) => artifact.read(i === 0 ? each : each.uri)));
-    return [read[0], read[1], read[2] instanceof Uint8Array && [...read[2]],
-      ...await Promise.all(['artifact://none/1', 'file:///etc/passwd', 7].map((uri) => artifact.read(uri).catch((e) => e.code)))];`);
-  assert.deepEqual(s.result, [{ a: [1, 'é'] }, 'é', [0, 255], 'NOT_FOUND', 'NOT_FOUND', 'INVALID_ARGS']);
-});
-
 test('show() lets the model see images of the type they have, and no more than fit', async () => {
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const { content, structuredContent: s } = await execute(`

@@ -33,9 +33,14 @@ const thrown = (code, error, message, more) => [code, { error, name: 'ToolError'
 const caught = (call, value) => [`try { await ${call} } catch (e) {
   return [e instanceof ToolError, e.name, e.server, e.tool, e.code, e.retryable, e.message]; }`, { value }];
 
+/* A slip, where it stands, and what is said of it. */
+const slip = (code, line, column, message, hint) => [code, { error: 'SYNTAX', line, column, message, hint }];
+
 const PLACE = 'console.log(1); const a: number = 5;';
 const AWAIT = (name) => new RegExp(`^did you forget await\\? ${name} on line 1 gives a promise: write await`);
 const DOUBT = 'it may have taken effect: look before you repeat it';
+const TOO_MUCH = /this bracket closes nothing: remove it/;
+const TWICE = /has \\n as two characters/;
 const MISSING = /^the value before the last/;
 
 export const groups = {
@@ -54,19 +59,31 @@ export const groups = {
     five('```js\nreturn 5\n```'),
     five('\n~~~js {1,3}\nreturn 5\n~~~\n'),
     five('```js\nreturn 5'),
+    five('\n```\nreturn 5\n'),
+    five('```js\nreturn 5```'),
     five('return input.a', { input: { a: 5 } }),
     five('(input) => input.a', { input: { a: 5 } }),
     five('async function run({ n = 5 } = {}) { return n }'),
+    five('async ({ n = 5 } = {}) => n'),
+    five('async function run(n = 5) { return n }'),
+    five('async function run({ n = 3 } = {}) { return n }', { input: { n: 5 } }),
+    five('async ({ n = 3 } = {}) => n', { input: { n: 5 } }),
+    five('async function run(n = 3) { return n }', { input: 5 }),
     ['return input', { value: null }],
     ['console.log(1); console.warn("x")', { logs: ['1', 'x'] }],
     ['', { error: 'INVALID_CODE', message: /^the code is empty$/ }],
+    ['  \n', { error: 'INVALID_CODE', message: /^the code is empty$/ }],
     ['```js\nreturn 5\n```\nThis gives five.', { error: 'INVALID_CODE' }],
     [' '.repeat(60000), { error: 'INVALID_CODE' }],
+    ['return [btoa("a"), new AbortController().signal.aborted, structuredClone([1]), new URL("http://a/b").pathname]',
+      { value: ['YQ==', false, [1], '/b'] }],
+    ['return new Uint8Array(1).toBase64() + size();\nfunction size() { return Uint8Array.fromBase64("AA==").length }', { value: 'AA==1' }],
     ['return ["process", "require", "fetch", "fs", "Buffer"].map((name) => typeof globalThis[name])', { value: Array(5).fill('undefined') }],
   ],
   types: [
     five('const a: number = 5; return a'),
     five('export default (n: any = 5) => n'),
+    five('export default (n: any = 3) => n', { input: 5 }),
     five('```ts title="run.ts"\nconst a: number = 5; return a\n```'),
     five('interface Sum { n: number }\nasync function run(d: Sum): Promise<number> { return d.n as number }', { input: { n: 5 } }),
     five('const a = (await servers.up.echo({ n: 5 })) as { n: number }; return a!.n'),
@@ -76,8 +93,24 @@ export const groups = {
     [`${PLACE}\nnope()`, { error: 'RUNTIME', name: 'ReferenceError', line: 2, hint: /declare this function/ }],
     [`${PLACE}\nawait servers.up.fail()`, { error: 'TOOL_ERROR', line: 2, logs: ['1'] }],
     ['const a = ;', { error: 'SYNTAX', name: 'SyntaxError', line: 1, message: /^Unexpected token ';'$/, hint: /a value is missing/ }],
-    ['return 1 + 2;\\nfoo', { error: 'SYNTAX', line: 1, hint: /has \\n as two characters/ }],
-    ['}\nreturn 1', { error: 'SYNTAX', line: 1, message: /^Unexpected token '}'$/, hint: /this bracket closes nothing/ }],
+    slip('const a: number = 1;\nif (a > 0 {\n  return a;\n}', 2, 11, /Expected '\)'/, /./),
+    slip('async function run(): Promise<number> {\n  return 1;\n}}', 3, 2, /^this bracket closes nothing$/, /remove it/),
+    slip('const a: = 1;\nreturn a as any', 1, 8, /^Unexpected token ':'/, /./),
+    slip('const a: any = 1;\ntype A = { x: number, y: };\nreturn a', 2, 24, /neither JavaScript/, /a slip/),
+    slip('const a: any = 1;\ninterface A { x: number y: B }', 2, 24, /neither JavaScript/, /a slip/),
+    slip('const r: any = [];\nfor (const k of r) {\n  await k;\n', 2, 20, /./, /close/),
+    fails("function f(a: string) { return typeof a === string }\nreturn f('a')", 1, /string/, /not values/),
+    slip('return 1 + 2;\\nfoo', 1, 14, /backslash/, TWICE),
+    slip('const a: number = 1;\\nreturn a', 1, 21, /backslash/, TWICE),
+    slip('const a = "\\n"; // \\n\nconst b = /\\n/;\\nreturn a', 2, 16, /backslash/, TWICE),
+    slip('```js\nconst a = 1;\\treturn a\n```', 2, 13, /backslash/, TWICE),
+    slip('return \\"a\\";', 1, 8, /backslash/, /escaped once too often/),
+    ['return "a\\nb".split(/\\n/).length', { value: 2 }],
+    slip('}\nreturn 1', 1, 1, /^Unexpected token '}'$/, TOO_MUCH),
+    slip('const a = 1;\nif (a) {\n  console.log(a);\n}}\nconst b = 2;\nreturn b;', 4, 2, /^Unexpected token '}'$/, TOO_MUCH),
+    slip('for (const x of [1]) {\n  console.log(x);\n}\n}\n\nawait sleep(1);\nreturn 2;', 4, 1, /^Unexpected token '}'$/, TOO_MUCH),
+    fails('```js\n\nnope()', 3, /nope/, /declare this function/),
+    slip('function main() { return 9 }\nexport { main as default }', 2, 1, /export/, /all of a statement/),
     ['const x = 1\n(async () => 2)()', { error: 'RUNTIME', hint: /a ';' is missing at the end of this line/ }],
   ],
   calls: [
@@ -104,6 +137,8 @@ export const groups = {
     caught('servers.up.mcp__up__ech()', [true, 'ToolError', 'up', 'mcp__up__ech', 'NOT_FOUND', false, "the server 'up' has no tool 'mcp__up__ech': did you mean 'echo'?"]),
     caught('servers.up.change({ ms: 5000 }, { timeoutMs: 50 })', [true, 'ToolError', 'up', 'change', 'UPSTREAM_TIMEOUT', false, `no answer after 50 ms (opts.timeoutMs); ${DOUBT}`]),
     caught('servers.up.read({ ms: 5000 }, { timeoutMs: 50 })', [true, 'ToolError', 'up', 'read', 'UPSTREAM_TIMEOUT', true, 'no answer after 50 ms (opts.timeoutMs)']),
+    ['return await servers.up.read({ ms: 1 }, { timeoutMs: 1e30 })', { value: 'read' }],
+    thrown('await servers.up.read({ ms: 5000 }, { timeoutMs: 0.5 })', 'UPSTREAM_TIMEOUT', /^no answer after /),
     ['return JSON.parse(JSON.stringify(await servers.up.fail().catch((e) => e)))',
       { value: { name: 'ToolError', message: 'no stock', server: 'up', tool: 'fail', code: 'TOOL_ERROR', retryable: false }, calls: [['fail', false, 'TOOL_ERROR']] }],
     ['const a = 1;\nawait servers.up.fail();', { error: 'TOOL_ERROR', name: 'ToolError', message: /^no stock$/, line: 2, calls: [['fail', false, 'TOOL_ERROR']] }],
@@ -184,11 +219,11 @@ export const groups = {
   ],
   artifacts: [
     [`const kept = [await artifact('a', { b: [1] }), await artifact('t', '"x"'), await artifact('j', '[1]', 'application/json'),
-        await artifact('i', new Uint8Array([137, 80]), 'image/png')];
-      const read = await Promise.all(kept.map((each) => artifact.read(each.uri)));
-      return [...read.slice(0, 3), [...read[3]], kept.map(({ mimeType, bytes }) => [mimeType, bytes])]`,
-    { value: [{ b: [1] }, '"x"', [1], [137, 80],
-      [['application/json', 9], ['text/plain', 3], ['application/json', 3], ['image/png', 2]]] }],
+        await artifact('u', 'é'), await artifact('i', new Uint8Array([137, 80]), 'image/png')];
+      const read = await Promise.all(kept.map((each, i) => artifact.read(i === 0 ? each : each.uri)));
+      return [...read.slice(0, 4), [...read[4]], kept.map(({ mimeType, bytes }) => [mimeType, bytes])]`,
+    { value: [{ b: [1] }, '"x"', [1], 'é', [137, 80],
+      [['application/json', 9], ['text/plain', 3], ['application/json', 3], ['text/plain', 2], ['image/png', 2]]] }],
     [`const all = [];
       for (const type of ['text/csv', 'text/plain; charset=utf-8', 'image/svg+xml', '', null, 'csv', 'text/', '/csv', 'text/c\\u202esv',
         'text/csv\\n', 'text/c sv', 'a/b/c', 'a/b\\nc: d', 'a/b\\ud800', 'a/' + 'b'.repeat(100)])
@@ -198,6 +233,8 @@ export const groups = {
     thrown("await artifact('x', () => 1)", 'INVALID_ARGS', /^value is a function/),
     thrown('await artifact()', 'INVALID_ARGS', /^the value is missing/),
     thrown("await artifact.read('artifact://none')", 'NOT_FOUND', /^no such artifact/),
+    thrown("await artifact.read('file:///etc/passwd')", 'NOT_FOUND', /^no such artifact/),
+    thrown('await artifact.read(7)', 'INVALID_ARGS', /^artifact\.read\(uri\) takes/),
     thrown("await show(await artifact('a', 'x'))", 'INVALID_ARGS', /^it is not a/),
     thrown('await show(5)', 'INVALID_ARGS', /^show\(image\) takes/),
   ],
@@ -206,7 +243,7 @@ export const groups = {
 /** The result of `execute`, of either, against a row of the table. */
 export function check([code, want], { content, structuredContent: got, isError }) {
   const said = JSON.stringify(got).slice(0, 1500);
-  const { error: { code: error, name, message, line, hint } = {} } = got;
+  const { error: { code: error, name, message, line, column, hint } = {} } = got;
   assert.equal(error, want.error, said);
   assert.equal(isError === true, want.error !== undefined);
   if (want.raw !== undefined) assert.equal(got.result, want.raw);
@@ -214,6 +251,7 @@ export function check([code, want], { content, structuredContent: got, isError }
   if (want.name !== undefined) assert.equal(name, want.name);
   if (want.message !== undefined) assert.match(message, want.message);
   if (want.line !== undefined) assert.equal(line, want.line, said);
+  if (want.column !== undefined) assert.equal(column, want.column, said);
   if (want.hint !== undefined) assert.match(hint, want.hint);
   if (want.note !== undefined) assert.match(content[0].text, want.note);
   if (want.logs !== undefined) assert.deepEqual(got.logs.map((each) => each.text ?? each), want.logs);

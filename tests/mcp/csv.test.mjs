@@ -2,7 +2,8 @@
 // CSV as datasets: what becomes of cells, and where a text is refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inBox, table } from './scripts.mjs';
+import { inBox } from './scripts.mjs';
+import { table } from './tables.mjs';
 
 /** What becomes of texts, each [text, delimiter, extent]. */
 const read = (texts) => inBox(`(texts) => texts.map(([text, delimiter = '', extent = 0]) => {

@@ -2,7 +2,8 @@
 // What a model is told of a dataset: types, sizes, patterns; and values that are shown.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inBox, table } from './scripts.mjs';
+import { inBox } from './scripts.mjs';
+import { table } from './tables.mjs';
 
 const USUAL = { examples: 'patterns', shown: [], records: 100000, isTable: false, isWhole: false, room: 10000, brief: 10000 };
 

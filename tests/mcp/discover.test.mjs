@@ -3,7 +3,8 @@
 // little. Whether all of it is TypeScript, the compiler says (declarations.test.mjs).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inBox, table } from './scripts.mjs';
+import { inBox } from './scripts.mjs';
+import { table } from './tables.mjs';
 
 const typed = table('types').filter(([title]) => title !== 'optional');
 const types = inBox(`(schemas) => schemas.map((schema) => declarations.typeOf(JSON.parse(schema),

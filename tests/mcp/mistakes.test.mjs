@@ -4,11 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allow, open, put, upstream } from './box.mjs';
+import { rows, table } from './tables.mjs';
 
 const plain = upstream('plain');
 const servers = { up: plain, unset: { ...plain, env: { KEY: '${NOT_SET_ANYWHERE}' } }, off: { ...plain, disabled: true } };
 const openPlain = (limits = {}, version = undefined, args = []) => open(allow(servers, { limits }), { version, args });
 const wire = await openPlain();
+const tables = Object.fromEntries(table('mistakes'));
 
 const call = async (name, args) => (await wire.call(name, args)).result;
 const execute = async (code) => (await call('execute', { code }));
@@ -189,17 +191,7 @@ test('the limit of one sleep stands in the description', async () => {
 });
 
 test('what the code cannot do leads to the tools of servers, not to options of the command', async () => {
-  for (const [code, hint] of [
-    ["await fetch('https://a.test')", /^code has no network: call a tool .*discover\("fetch/],
-    ["return axios.get('https://a.test')", /^code has no network/],
-    ["import fs from 'fs';\nreturn 1", /^code has no files: call a tool/],
-    ["const { createHash } = require('node:crypto'); return 1", /^no hashes are computed/],
-    ["return crypto.createHash('sha256')", /^no hashes are computed/],
-    ['return env.HOME', /^give the value to the code as its input$/],
-    ["import { servers } from 'glovebox';\nreturn 1", /^servers, discover, .* are there already: leave/],
-    ["\nconst { discover } = require('./tools');", /are there already: leave this line out$/],
-    ["import _ from 'lodash';", /lodash/],
-  ]) {
+  for (const [code, { hint }] of rows(tables['what code cannot do'])) {
     const error = await errorOf(code);
     assert.equal(error.code, 'INVALID_CODE');
     assert.match(error.hint, hint);
@@ -212,21 +204,12 @@ test('what the code cannot do leads to the tools of servers, not to options of t
   await own.close();
 });
 
-for (const [tool, args, message] of [
-  ['call', { server: 'up', tool: 'get_item', arguments: { id: 1 } }, "'arguments': did you mean 'args'?"],
-  ['call', { server: 'up', tool: 'get_item', arg: {} }, "'arg': did you mean 'args'?"],
-  ['call', { server: 'up', name: 'get_item' }, "'name': did you mean 'tool'?"],
-  ['discover', { q: 'x' }, "'q': did you mean 'query'?"],
-  ['discover', { limit: 5 }, "'limit': there are query, server, tool and detail"],
-  ['provision', { server: 'up', install: true }, "'install': there is server"],
-  ['execute', { code: 'return 1', timeout: 5 }, "'timeout': did you mean 'timeout_ms'?"],
-  ['execute', { code: 'return 1', args: 5 }, "'args': did you mean 'input'?"],
-  ['execute', { code: 'return 1', 'a\nb': 5 }, "'a\\nb': there are code, input and timeout_ms"],
-]) {
-  test(`an argument that there is not is refused: ${tool} ${JSON.stringify(args)}`, async () => {
-    const result = await call(tool, args);
+for (const [line, { unknown }] of rows(tables['arguments that there are not'])) {
+  test(`an argument that there is not is refused: ${line}`, async () => {
+    const [, tool, args] = /^(\w+) (.*)$/.exec(line);
+    const result = await call(tool, JSON.parse(args));
     assert.equal(result.isError, true);
-    assert.ok(textOf(result).includes(`unknown argument ${message}`), textOf(result));
+    assert.ok(textOf(result).includes(`unknown argument ${unknown}`), textOf(result));
     assert.match(textOf(result), tool === 'discover' ? /^unknown/ : /^INVALID_ARGS: /);
   });
 }
@@ -236,63 +219,18 @@ test('schemas say that there are no other arguments', async () => {
     assert.equal(inputSchema.additionalProperties, false);
 });
 
-const CONTENT = /^a call gives the content itself/;
-const CALLS = /^tools are called by their server: servers\["NAME"\]\.call\("tool", \{ name: value \}\) \(there are: up, unset\)$/;
-
-for (const [code, hint] of [
-  ['const r = await servers.up.list_items(); r.content[0].text', /^a call gives the content itself/],
-  ['const { content } = await servers.up.list_items(); content[0]', /^a call gives the content itself/],
-  ['(await servers.up.list_items()).structuredContent.items', /^a call gives the content itself/],
-  ['const r = await servers.up.list_items(); r.items[0].content[0]', /^the value before the last/],
-  ['async ({ servers }) => servers.up.list_items()', /leave the parameter out$/],
-  ['async function run({ servers, input }) { return servers.up.list_items() }', /leave the parameter out$/],
-  ['async (context) => context.servers.up.list_items()', /leave the parameter out$/],
-  ['const { a } = (await servers.up.list_items()).none', /^the value on the right/],
-  ['await up.list_items()', /^did you mean servers\.up\?$/],
-  ['await Up.list_items()', /^did you mean servers\.up\?$/],
-  ['await upp.list_items()', /^declare it/],
-  ['const { content: [x] } = await servers.up.list_items()', CONTENT],
-  ['const { content: [{ text }] } = await servers.up.list_items()', CONTENT],
-  ['const r = await servers.up.list_items(); const { content: [x] } = r', CONTENT],
-  ['const { structuredContent: { items } } = await servers.up.list_items()', CONTENT],
-  ['const { structuredContent } = await servers.up.list_items(); structuredContent.items', CONTENT],
-  ['const { content } = await servers.up.list_items(); content.map((c) => c.text)', CONTENT],
-  ['const { content } = await servers.up.list_items(); for (const c of content) {}', CONTENT],
-  ['await servers.up.list_items().then(({ content: [x] }) => x.text)', CONTENT],
-  ['const { tags: [x] } = await servers.up.list_items()', /^the value before the last/],
-  ["const { tags: [x] } = await servers.up.call('wait', { content: [1] })", /^the value before the last/],
-  ['const r = await servers.up.list_items(); r.content; const [x] = r.tags', /^the value before the last/],
-  ['const content = await servers.up.list_items(); content.tags.length', /^the value before the last/],
-  ["await callTool('list_items', {})", CALLS],
-  ["await call_tool('up', 'list_items', {})", CALLS],
-  ["await call('list_items')", CALLS],
-  ["await use_mcp_tool({ server_name: 'up', tool_name: 'list_items' })", CALLS],
-  ["await mcp.callTool('list_items', {})", CALLS],
-  ["client.callTool({ name: 'list_items', arguments: {} })", CALLS],
-  ['await tools.list_items({})', CALLS],
-  ["tools.filter((tool) => tool.name !== 'call')", /^declare it/],
-  ["const x = clients.callTool('list_items')", /^declare it/],
-]) {
-  test(`what it is called here is said of a habit from elsewhere: ${code}`, async () => {
-    assert.match((await errorOf(code)).hint, hint);
-  });
-}
+for (const [title, lines] of Object.entries(tables).filter(([each]) => each.startsWith('habit: ')))
+  for (const code of lines) {
+    test(`what it is called here is said of a habit from elsewhere: ${code}`, async () => {
+      assert.match((await errorOf(code)).hint, new RegExp(title.slice('habit: '.length)));
+    });
+  }
 
 test('a member that no result has is named where the value looks as if something was missing', async () => {
   const read = 'const r = await servers.up.list_items();';
-  for (const [code, said] of [
-    ["return r.items.filter((i) => i.Id > 1).length", /^0\nhint: no result of a call has 'Id' \(line 1\): did you mean 'id'\?\n/],
-    ["return { total: r.items.reduce((s, i) => s + i.ids, 0) }", /^\{"total":null\}\nhint: no result of a call has 'ids' \(line 1\): did you mean 'id'\?\n/],
-    ["return Object.groupBy(r.items, (i) => i.ID)", /\nhint: .* 'ID' \(line 1\): did you mean 'id'\?\n/],
-    ["return r.items.map((i) => i.state)", /^\[null,null\]\nhint: no result of a call has 'state' \(line 1\)\n/],
-    ["return r.itemz", /^No value returned; no result of a call has 'itemz' \(line 1\): did you mean 'items'\?; up\.list_items \(line 1\) gave /],
-    ["return r.item?.length", /'item' \(line 1\): did you mean 'items'\?; /],
-    ["const { Items = [] } = r; return Items", /^\[\]\nhint: .*'Items' \(line 1\): did you mean 'items'\?\n/],
-  ])
+  for (const [code, { said }] of rows(tables['members that no result has']))
     assert.match(textOf(await execute(`${read} ${code}`)), said, code);
-  for (const code of ['return r.items.filter((i) => i.id > 5).length', 'return r.items.filter((i) => i.Id !== 5)',
-    'return { count: 0, next: r.cursor }', 'const { up } = servers; const all = await up.list_items(); return all.items.length - 2',
-    'const made = { Id: 0 }; return made.Id', 'const all = []; for (let i = 0; i < 70; i++) all.push(await servers.up.list_items()); return all[0].Items'])
+  for (const code of tables['members that nobody misses'])
     assert.doesNotMatch(textOf(await execute(`${read} ${code}`)), /no result of a call/, code);
 });
 

@@ -25,12 +25,3 @@ export function inBox(code, data) {
   assert.equal(stderr.toString(), '');
   return JSON.parse(stdout);
 }
-
-/** The cases of a table: [title, lines]. */
-export function table(name) {
-  const text = readFileSync(fileURLToPath(new URL(`tables/${name}.txt`, import.meta.url)), 'utf8');
-  return text.replace(/^# .*\n/gm, '').split(/^=== /m).slice(1).map((block) => {
-    const [title, ...lines] = block.trimEnd().split('\n');
-    return [title, lines];
-  });
-}

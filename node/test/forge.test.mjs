@@ -352,34 +352,6 @@ describe('what a forge opens', () => {
   });
 });
 
-describe('wrong use of a forge is a TypeError that names the argument', () => {
-  const throws = (use, message) => assert.throws(use, (error) => error instanceof TypeError && message.test(error.message));
-  const rejects = (use, message) => assert.rejects(use, (error) => error instanceof TypeError && message.test(error.message));
-
-  it('when it is made', () => {
-    throws(() => new SandboxedToolForge({ memoryMb: 1 }), /options\.memoryMb is not an option/);
-    throws(() => new SandboxedToolForge({ memoryMB: 4 }), /options\.memoryMB must be a number from 8/);
-    throws(() => new SandboxedToolForge({ timeoutMs: '5' }), /options\.timeoutMs/);
-    throws(() => new SandboxedToolForge({ fetchDomains: 'a.com' }), /options\.fetchDomains must be an array of strings/);
-    throws(() => new SandboxedToolForge({ fetchDomains: ['*'] }), /every host/);
-    throws(() => new SandboxedToolForge({ fsReadPaths: ['/no/such/folder'] }), /no\/such\/folder/);
-    throws(() => new SandboxedToolForge({ fsReadPaths: [], fsReadRoots: [] }), /another name/);
-    throws(() => new SandboxedToolForge({ fetchDomains: [''] }), /^options\.fetchDomains\[0\]: /);
-    throws(() => new SandboxedToolForge({ fetchDomainAllowlist: ['a.com', 'a.com', ''] }), /^options\.fetchDomainAllowlist\[2\]: /);
-    throws(() => new SandboxedToolForge({ fsReadPaths: ['/no/such/folder'] }), /^options\.fsReadPaths\[0\]: /);
-    throws(() => new SandboxedToolForge({ fsReadRoots: [tmpdir(), '/no/such/folder'] }), /^options\.fsReadRoots\[1\]: /);
-  });
-
-  it('and when it is called', async () => {
-    throws(() => forge.validateCode(1), /^code must be a string/);
-    throws(() => forge.validateCode('', ['net']), /^allowlist must be an array of 'fetch', 'fs\.readFile', 'crypto', not the string "net"/);
-    await rejects(forge.execute('x'), /^request must be an object/);
-    await rejects(forge.execute({ code: 1 }), /^request\.code must be a string/);
-    await rejects(forge.execute({ code: '', timeoutMs: 0 }), /^request\.timeoutMs/);
-    await rejects(forge.execute({ code: '', timeout: 5 }), /^request\.timeout is not an option/);
-  });
-});
-
 const HELPERS = ['URL', 'structuredClone', 'TextDecoder', 'atob', 'queueMicrotask', 'AbortController', 'performance', 'crypto'];
 
 describe('the allowlist of a forge', () => {

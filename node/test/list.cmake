@@ -36,7 +36,7 @@ foreach(release 18 22 24)
     if(EXISTS ${program})
         gbx_node_test(node_${release} ${program} ${folder}/engine.test.mjs)
         foreach(name engine-host engine-abort engine-life tools tools-sdk forge runner
-                runner-same codemode syntax)
+                runner-same codemode syntax wrong-use)
             gbx_node_test(node_${release}_${name} ${program} ${folder}/${name}.test.mjs
                 CONFIGURATIONS all)
         endforeach()

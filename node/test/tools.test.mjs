@@ -78,43 +78,6 @@ describe('a tool is declared', () => {
     f.query('later').sandboxed({ env: { KEY: { from: 'NOT_THERE_YET' } }, secrets: { KEY: { from: 'NOT_THERE_YET', sites: ['a.example'] } } })
       .annotate({ title: undefined }).handle(() => 1);
   });
-
-  it('throws a TypeError that names the argument for wrong use', () => {
-    const throws = (use, message) => assert.throws(use, (error) => {
-      assert.ok(error instanceof TypeError);
-      assert.match(error.message, message);
-      return true;
-    });
-    throws(() => f.query(''), /^name must be a name/);
-    throws(() => f.query('a').withString(7), /^name must be a name, not the number 7/);
-    throws(() => f.query('a').withString('x').withNumber('x'), /^name: there is a parameter 'x' already/);
-    throws(() => f.query('a').withString('x', 'y', { least: 1 }), /^options\.least is not an option/);
-    throws(() => f.query('a').withNumber('x', 'y', { min: 'a' }), /^options\.min must be a number/);
-    throws(() => f.query('a').withEnum('x', []), /^values must be/);
-    throws(() => f.query('a').withArray('x', 'date'), /^items must be/);
-    throws(() => f.query('a').withString('x', 'y', { min: 5, max: 1 }), /^options\.min must be at most options\.max, 1, not 5/);
-    throws(() => f.query('a').withArray('x', 'string', 'y', { max: 1.5 }), /^options\.max must be a whole number/);
-    throws(() => f.query('a').withNumber('x', 'y', { min: 0.5, max: 0.25 }), /^options\.min must be at most/);
-    throws(() => f.query('a').withNumber('x', 'y', { integer: 1 }), /^options\.integer must be true or false/);
-    throws(() => f.query('a').annotate({ readOnlyHint: 'yes' }), /^annotations\.readOnlyHint must be true or false, not the string "yes"/);
-    throws(() => f.query('a').annotate({ title: 1 }), /^annotations\.title must be a string/);
-    throws(() => f.query('a').sandboxed({ timeot: 5 }), /'timeot'/);
-    throws(() => f.query('a').sandboxed({ timeout: -5 }), /^timeout must be a number from 1 to 600000, not -5/);
-    throws(() => f.query('a').sandboxed({ limits: { cpuMs: '1' } }), /^limits\.cpuMs must be/);
-    throws(() => f.query('a').sandboxed({ fetch: ['no site'] }), /^fetch\[0\]: a host has no white space/);
-    throws(() => f.query('a').sandboxed({ crypto: 'sha256' }), /^crypto must be/);
-    throws(() => f.query('a').sandboxed(null), /^config must be an object/);
-    throws(() => f.query('a').describe(1), /^text must be a string/);
-    throws(() => f.query('a').handle('x'), /^handler must be a function/);
-    throws(() => f.query('plain').handle(() => 1), /^name: there is a tool 'plain' already/);
-    throws(() => createSandboxTools({ contxt: {} }), /^options\.contxt is not an option/);
-    throws(() => createSandboxTools({ context: 1 }), /^options\.context must be/);
-    throws(() => f.register({}), /^server must be an McpServer or a Server/);
-    throws(() => f.error(1, 'x'), /^code must be/);
-    throws(() => f.error('X', 'y').suggest(1), /^suggestion must be/);
-    throws(() => f.error('X', 'y').retryAfter(-1), /^seconds must be/);
-    throws(() => f.result(1), /^result must be/);
-  });
 });
 
 describe('what a client sends is held against the parameters', () => {

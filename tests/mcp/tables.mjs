@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tables: the cases that tests have as text, in tables/.
+// tables: the cases that tests have as text, in tables/ or beside a test.
 import { readFileSync } from 'node:fs';
 
 /** The cases of a table: [title, lines]. */
-export function table(name) {
-  const text = readFileSync(new URL(`tables/${name}.txt`, import.meta.url), 'utf8');
+export function table(name, base = new URL('tables/', import.meta.url)) {
+  const text = readFileSync(new URL(`${name}.txt`, base), 'utf8');
   return text.replace(/^# .*\n/gm, '').split(/^=== /m).slice(1).map((block) => {
     const [title, ...lines] = block.trimEnd().split('\n');
     return [title, lines];

@@ -10,6 +10,7 @@
 #include "realm/internal.h"
 
 #include <glovebox/glovebox.h>
+#include <stdlib.h>
 
 /*
  * Put the values of the running call into realm->env and a global. They come with the
@@ -51,30 +52,12 @@ static const struct grant {
 
 _Static_assert(GBX_COUNTOF(grants) <= GBX_GRANTS_MAX, "each has its place");
 
-/* Apply what to each name that a grant has made global. */
-static void each_name(gbx_realm *realm, JSObjectRef made,
-                      void (*what)(gbx_realm *realm, JSObjectRef made,
-                                   JSStringRef name))
+static bool make_global(gbx_realm *realm, uint32_t bit, JSObjectRef made)
 {
-    JSPropertyNameArrayRef names = JSObjectCopyPropertyNames(realm->ctx, made);
+    JSValueRef args[] = {JSValueMakeNumber(realm->ctx, bit), made};
 
-    for (size_t i = 0; i < JSPropertyNameArrayGetCount(names); i++)
-        what(realm, made, JSPropertyNameArrayGetNameAtIndex(names, i));
-    JSPropertyNameArrayRelease(names);
-}
-
-static void make_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
-{
-    JSObjectSetProperty(realm->ctx, realm->global, name,
-                        JSObjectGetProperty(realm->ctx, made, name, NULL),
-                        kJSPropertyAttributeDontEnum, NULL);
-}
-
-static void remove_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
-{
-    (void)made;
-    JSObjectDeleteProperty(realm->ctx, realm->global, name, NULL);
-    gbx_helpers_restore(realm, name); /* a helper of the same name */
+    return JSObjectCallAsFunction(realm->ctx, realm->grant, NULL, GBX_COUNTOF(args),
+                                  args, NULL) != NULL;
 }
 
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
@@ -96,26 +79,24 @@ const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
         if (realm->granted[i] == NULL)
             return "the engine did not take the script of a capability";
         JSValueProtect(realm->ctx, realm->granted[i]);
+        if (!make_global(realm, g->bit, realm->granted[i]))
+            return "the engine did not make a capability global";
     }
     return NULL;
 }
 
-void gbx_grants_install(gbx_realm *realm)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(grants); i++)
-        if (realm->granted[i] != NULL)
-            each_name(realm, realm->granted[i], make_global);
-}
-
 void gbx_grants_begin(gbx_realm *realm)
 {
+    uint32_t lost = realm->capabilities & ~realm->in->capabilities;
+    JSValueRef args[] = {JSValueMakeNumber(realm->ctx, lost),
+                         JSValueMakeBoolean(realm->ctx, (lost & GBX_CAP_HELPERS) != 0)};
+
+    if (lost != 0 && JSObjectCallAsFunction(realm->ctx, realm->withdraw, NULL,
+                                            GBX_COUNTOF(args), args, NULL) == NULL)
+        abort(); /* out of memory: the call must not keep them */
     realm->env = NULL;
-    for (size_t i = 0; i < GBX_COUNTOF(grants); i++) {
-        if (realm->granted[i] == NULL)
-            continue;
-        if ((realm->in->capabilities & grants[i].bit) == 0)
-            each_name(realm, realm->granted[i], remove_global);
-        else if (grants[i].begin != NULL)
+    for (size_t i = 0; i < GBX_COUNTOF(grants); i++)
+        if (realm->granted[i] != NULL && (lost & grants[i].bit) == 0 &&
+            grants[i].begin != NULL)
             grants[i].begin(realm, realm->granted[i]);
-    }
 }

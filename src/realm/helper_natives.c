@@ -152,7 +152,7 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     lazy = gbx_call_script(realm, gbx_script_lazy_globals, GBX_COUNTOF(args), args);
     if (lazy == NULL)
         return "the engine did not take the script of helpers";
-    realm->restore = gbx_keep(realm, lazy, "restore");
+    realm->grant = gbx_keep(realm, lazy, "grant");
     realm->withdraw = gbx_keep(realm, lazy, "withdraw");
     realm->warm_helpers = gbx_keep(realm, lazy, "warm");
     realm->globalise = gbx_keep(realm, lazy, "makeGlobal");
@@ -170,21 +170,4 @@ void gbx_helpers_make_global(gbx_realm *realm)
 void gbx_helpers_warm(gbx_realm *realm)
 {
     (void)JSObjectCallAsFunction(realm->ctx, realm->warm_helpers, NULL, 0, NULL, NULL);
-}
-
-void gbx_helpers_begin(gbx_realm *realm)
-{
-    uint32_t lost = realm->capabilities & ~realm->in->capabilities;
-
-    if ((lost & GBX_CAP_HELPERS) != 0)
-        (void)JSObjectCallAsFunction(realm->ctx, realm->withdraw, NULL, 0, NULL, NULL);
-}
-
-void gbx_helpers_restore(gbx_realm *realm, JSStringRef name)
-{
-    JSValueRef value = JSValueMakeString(realm->ctx, name);
-
-    if ((realm->in->capabilities & GBX_CAP_HELPERS) == 0)
-        return;
-    (void)JSObjectCallAsFunction(realm->ctx, realm->restore, NULL, 1, &value, NULL);
 }

@@ -276,7 +276,7 @@ struct gbx_realm {
     JSObjectRef inspect;
     JSObjectRef fire_timer, install_timers, remove_timers;       /* of timers.js */
     JSObjectRef answer, answered, expose, withhold, forget, ask; /* of host.js */
-    JSObjectRef restore, withdraw, warm_helpers, globalise;      /* lazy_globals.js */
+    JSObjectRef grant, withdraw, warm_helpers, globalise;        /* lazy_globals.js */
     JSObjectRef natives, host_script, limit; /* kept for gbx_realm_complete() */
     JSObjectRef preload_warm;  /* function left by a preload, to run before calls; or
                                  NULL */
@@ -437,13 +437,12 @@ void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
 
 /* ---- grant.c ----------------------------------------------------------------- */
 
-/* Evaluate the scripts of these capabilities, between the steps of the lockdown. NULL,
- * or why one is not available. */
+/* Evaluate the scripts of these capabilities, between the steps of the lockdown, and
+ * make their results global. NULL, or why one is not available. */
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
                             JSObjectRef natives, JSObjectRef host);
-/* Then make them global. */
-void gbx_grants_install(gbx_realm *realm);
-/* Remove those that the running call may not use. */
+/* Remove those that the running call may not use, helpers among them; prepare the
+ * others. */
 void gbx_grants_begin(gbx_realm *realm);
 
 /* ---- helper_natives.c --------------------------------------------------------- */
@@ -455,10 +454,6 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
 void gbx_helpers_make_global(gbx_realm *realm);
 /* For a template that is forked many times: compile what their first uses run. */
 void gbx_helpers_warm(gbx_realm *realm);
-/* Remove them from a call that has none. */
-void gbx_helpers_begin(gbx_realm *realm);
-/* Restore the helper `name` after a capability of the same name was removed. */
-void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
 
 /* ---- preload.c --------------------------------------------------------------- */
 

@@ -157,7 +157,6 @@ static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
         gbx_grants_make(realm, realm->capabilities, realm->natives, realm->host_script);
     if (reason != NULL)
         return reason;
-    gbx_grants_install(realm);
     reason = setup->preload_count > 0 ? gbx_preloads_run(realm, setup) : NULL;
     if (reason != NULL)
         return reason;

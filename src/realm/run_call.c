@@ -262,7 +262,6 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
         gbx_timers_remove(realm, "");
     if ((call->capabilities & GBX_CAP_CONSOLE) == 0)
         JSObjectDeleteProperty(realm->ctx, realm->global, realm->n_console, NULL);
-    gbx_helpers_begin(realm);
     gbx_grants_begin(realm);
     gbx_host_begin(realm);
     if (call->dataset.len >

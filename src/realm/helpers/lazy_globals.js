@@ -14,6 +14,7 @@
   'use strict';
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const { isArray } = Array, { isView } = ArrayBuffer, { slice } = String.prototype, { toStringTag } = Symbol;
+  const { keys } = Object;
   const ByteArray = Uint8Array, toText = String, TypeErrorOf = TypeError, global = globalThis;
   let isGlobal = false;
 
@@ -33,6 +34,7 @@
   const made = { __proto__: null };
   const functions = { __proto__: null }; /* of scripts that were evaluated in the template */
   const getters = { __proto__: null };
+  const granted = { __proto__: null }; /* the names that a capability made global, by its bit */
 
   /* For the console: views of objects with private state, { fields }, { pairs } or { text }. */
   const seers = natives.views = [];
@@ -154,14 +156,32 @@
         if (name === undefined || SCRIPTS[script][i] === name) define(script, SCRIPTS[script][i]);
   }
 
-  /* For a call without helpers. Globals that a preload has put in their place stay. */
-  function withdraw() {
+  /* Globals that a preload has put in their place stay. */
+  function withdrawHelpers() {
     if (!isGlobal) return;
     for (const script in SCRIPTS)
       for (let i = 0; i < SCRIPTS[script].length; i++) {
         const name = SCRIPTS[script][i], own = getOwnPropertyDescriptor(global, name);
         if (own !== undefined && (own.get === undefined ? own.value === made[script]?.[name] : own.get === getters[name]))
           deleteProperty(global, name);
+      }
+  }
+
+  /* Makes global what the script of a capability, which has this bit, has made. */
+  function grant(bit, values) {
+    const names = keys(values);
+    granted[bit] = names;
+    for (let i = 0; i < names.length; i++) put(global, names[i], values[names[i]], false);
+  }
+
+  /* For a call without these capabilities, a set of bits. A capability's name may be a
+   * helper's again. */
+  function withdraw(lost, helpers) {
+    if (helpers) withdrawHelpers();
+    for (const bit in granted)
+      for (let i = 0; (lost & bit) !== 0 && i < granted[bit].length; i++) {
+        deleteProperty(global, granted[bit][i]);
+        if (!helpers) restore(granted[bit][i]);
       }
   }
 
@@ -203,5 +223,5 @@
     restore(undefined);
   }
 
-  return { load, restore, withdraw, giveWay, warm, makeGlobal, isGlobal: () => isGlobal };
+  return { load, grant, withdraw, giveWay, warm, makeGlobal, isGlobal: () => isGlobal };
 })

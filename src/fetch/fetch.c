@@ -137,12 +137,11 @@ static void judge_response(gbx_fetch *fetch)
 {
     gbx_url next = {0};
 
-    switch (gbx_redirect_next(&fetch->request, &fetch->url, &fetch->response,
-                              fetch->redirects, fetch->rules->max_redirects, &next,
-                              &fetch->fault)) {
-    case GBX_REDIRECT_NONE: finish(fetch); return;
-    case GBX_REDIRECT_FAILED: finish(fetch); return;
-    case GBX_REDIRECT_TO: break;
+    if (!gbx_redirect_next(&fetch->request, &fetch->url, &fetch->response,
+                           fetch->redirects, fetch->rules->max_redirects, &next,
+                           &fetch->fault)) {
+        finish(fetch);
+        return;
     }
     fetch->redirects++;
     abandon(fetch);

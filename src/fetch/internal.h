@@ -296,21 +296,15 @@ bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *
  * the caller applies every check that the first one passed.
  */
 
-typedef enum gbx_redirect {
-    GBX_REDIRECT_NONE,   /* the response is the answer */
-    GBX_REDIRECT_TO,     /* *ret_next is the next URL */
-    GBX_REDIRECT_FAILED, /* *fault says why */
-} gbx_redirect;
-
 /*
- * response answers request at url; redirects is the number followed before. With
- * GBX_REDIRECT_TO, request is changed to what the next hop sends: across origins it
- * loses its credentials.
+ * response answers request at url; redirects is the number followed before. True:
+ * *ret_next is the next URL, and request is changed to what the next hop sends: across
+ * origins it loses its credentials. False: the response is the answer, or *fault says
+ * why it is refused.
  */
-gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
-                               const gbx_response *response, uint32_t redirects,
-                               uint32_t max_redirects, gbx_url *ret_next,
-                               gbx_fault *fault);
+bool gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
+                       const gbx_response *response, uint32_t redirects,
+                       uint32_t max_redirects, gbx_url *ret_next, gbx_fault *fault);
 
 /* True if gbx_redirect_next() acts on this head; its body is then not awaited. */
 bool gbx_redirect_ends_body(const gbx_fetch_request *request,

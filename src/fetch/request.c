@@ -355,10 +355,9 @@ static bool is_redirect_status(uint16_t status)
            status == 308;
 }
 
-static gbx_redirect refuse(gbx_fault *fault, const char *why)
+static bool refuse(gbx_fault *fault, const char *why)
 {
-    (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT, "fetch: %s", why);
-    return GBX_REDIRECT_FAILED;
+    return gbx_fault_set(fault, GBX_FAULT_REDIRECT, "fetch: %s", why);
 }
 
 /* True if there is a single location, even if it is given twice. */
@@ -411,39 +410,36 @@ static void change_method(gbx_fetch_request *request, uint16_t status)
         become_get(request);
 }
 
-gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
-                               const gbx_response *response, uint32_t redirects,
-                               uint32_t max_redirects, gbx_url *ret_next,
-                               gbx_fault *fault)
+bool gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
+                       const gbx_response *response, uint32_t redirects,
+                       uint32_t max_redirects, gbx_url *ret_next, gbx_fault *fault)
 {
     const char *location = gbx_fields_get(&response->headers, "location");
     gbx_fault why = {0};
 
     if (!is_redirect_status(response->status) || location == NULL ||
         request->redirect == GBX_REDIRECT_MANUAL)
-        return GBX_REDIRECT_NONE;
+        return false;
     if (request->redirect == GBX_REDIRECT_ERROR)
         return refuse(fault, "the server redirects, which the request forbids");
-    if (redirects >= max_redirects) {
-        (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT,
-                            "fetch: redirected more than %u times",
-                            (unsigned)max_redirects);
-        return GBX_REDIRECT_FAILED;
-    }
+    if (redirects >= max_redirects)
+        return gbx_fault_set(fault, GBX_FAULT_REDIRECT,
+                             "fetch: redirected more than %u times",
+                             (unsigned)max_redirects);
     if (!one_location(response))
         return refuse(fault, "the server redirects to two places at once");
     if (!gbx_url_join(url, location, ret_next, &why)) {
         char quote[GBX_QUOTE_SIZE];
 
-        (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT,
-                            "fetch: the server redirects to '%s', which is refused: %s",
-                            gbx_quote(quote, location, strlen(location)), why.message);
-        return GBX_REDIRECT_FAILED;
+        return gbx_fault_set(
+            fault, GBX_FAULT_REDIRECT,
+            "fetch: the server redirects to '%s', which is refused: %s",
+            gbx_quote(quote, location, strlen(location)), why.message);
     }
     change_method(request, response->status);
     if (!gbx_url_same_origin(url, ret_next))
         drop_credentials(request);
-    return GBX_REDIRECT_TO;
+    return true;
 }
 
 bool gbx_redirect_ends_body(const gbx_fetch_request *request,

@@ -307,35 +307,6 @@ void gbx_child_free(gbx_child_link *child);
 /* Drop all links at once. */
 void gbx_child_set_drop(gbx_child_set *children);
 
-/* ---- message_ids.c -------------------------------------------------------------- */
-
-/*
- * Ids of requests and progress tokens. Two clients of one child may choose the same ones,
- * so the front replaces them in the text by numbers of its own.
- *
- * The front reads values by json_view, as the server does. It refuses a message with a
- * member that could be read in two ways.
- */
-
-typedef struct gbx_message_cut {
-    gbx_view old; /* the replaced part of the text */
-    gbx_view fresh;
-} gbx_message_cut;
-
-/* Append text with each cut replaced. */
-bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
-                        const gbx_message_cut *cuts, size_t count);
-
-/* The ids in a message of a child; no value where it has none. */
-typedef struct gbx_message_refs {
-    gbx_view id;      /* of an answer */
-    gbx_view token;   /* of progress */
-    gbx_view request; /* in _meta: the request of a subscription or log message */
-} gbx_message_refs;
-void gbx_message_read_refs(const gbx_rpc_message *message, gbx_message_refs *ret);
-
-#define GBX_MCP_META_PREFIX "io.modelcontextprotocol/"
-
 /* ---- request_checks.c ------------------------------------------------------------ */
 
 /* Checks of a request before a child sees it. True: go on. False: it was answered. */
@@ -430,6 +401,25 @@ void gbx_streams_beat(gbx_streams *streams, int64_t now_ns);
 bool gbx_streams_is_used(const gbx_streams *streams);
 
 /* ---- http_session.c ----------------------------------------------------------------- */
+
+/*
+ * Ids of requests and progress tokens. Two clients of one child may choose the same ones,
+ * so the front replaces them in the text by numbers of its own.
+ *
+ * The front reads values by json_view, as the server does. It refuses a message with a
+ * member that could be read in two ways.
+ */
+
+typedef struct gbx_message_cut {
+    gbx_view old; /* the replaced part of the text */
+    gbx_view fresh;
+} gbx_message_cut;
+
+/* Append text with each cut replaced. */
+bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
+                        const gbx_message_cut *cuts, size_t count);
+
+#define GBX_MCP_META_PREFIX "io.modelcontextprotocol/"
 
 /* A child and its open requests: those of one client of the older eras, or all those of
  * a caller in 2026-07-28. */

@@ -117,6 +117,59 @@ static void fail_pending(gbx_http_session *s, int status, const char *why)
         fail_one(s, LIST_FIRST(&s->pending), status, why);
 }
 
+/* ---- ids in a message ---------------------------------------------------------------- */
+
+/* The first cut at or after `at`, or NULL. */
+static const gbx_message_cut *next_cut(const char *at, const gbx_message_cut *cuts,
+                                       size_t count)
+{
+    const gbx_message_cut *next = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (cuts[i].old.at != NULL && cuts[i].old.at >= at &&
+            (next == NULL || cuts[i].old.at < next->old.at))
+            next = &cuts[i];
+    return next;
+}
+
+bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
+                        const gbx_message_cut *cuts, size_t count)
+{
+    const gbx_message_cut *cut;
+    const char *at = text;
+
+    while ((cut = next_cut(at, cuts, count)) != NULL) {
+        (void)gbx_buf_append(to, at, (size_t)(cut->old.at - at));
+        (void)gbx_buf_append(to, cut->fresh.at, cut->fresh.len);
+        at = cut->old.at + cut->old.len;
+    }
+    return gbx_buf_append(to, at, (size_t)(text + len - at));
+}
+
+/* The ids in a message of a child; no value where it has none. */
+typedef struct message_refs {
+    gbx_view id;      /* of an answer */
+    gbx_view token;   /* of progress */
+    gbx_view request; /* in _meta: the request of a subscription or log message */
+} message_refs;
+
+static void read_refs(const gbx_rpc_message *message, message_refs *ret)
+{
+    bool is_answer = message->kind == GBX_RPC_RESULT || message->kind == GBX_RPC_ERROR;
+    gbx_view meta = gbx_view_member(message->payload, "_meta");
+
+    *ret = (message_refs){0};
+    if (is_answer)
+        ret->id = message->id;
+    if (message->kind == GBX_RPC_NOTIFICATION &&
+        strcmp(message->method, "notifications/progress") == 0)
+        ret->token = gbx_view_member(message->payload, "progressToken");
+    if (gbx_view_kind(meta) == '{')
+        ret->request = gbx_view_member(meta, GBX_MCP_META_PREFIX "subscriptionId");
+    if (gbx_view_kind(meta) == '{' && ret->request.at == NULL)
+        ret->request = gbx_view_member(meta, GBX_MCP_LOG_META);
+}
+
 /* ---- from the child ------------------------------------------------------------------ */
 
 /* The HTTP status for an answer of 2026-07-28. */
@@ -145,7 +198,7 @@ static bool note_version(gbx_http_session *s, const gbx_rpc_message *message)
 
 /* Append the line with the client's own ids. */
 static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_buf *to,
-                    gbx_span line, const gbx_message_refs *refs)
+                    gbx_span line, const message_refs *refs)
 {
     gbx_view id = {p->id, p->id_len};
     gbx_message_cut cuts[] = {{refs->id, id},
@@ -168,7 +221,7 @@ static bool is_unheard(const gbx_stream *stream)
 }
 
 static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
-                        gbx_span line, const gbx_message_refs *refs)
+                        gbx_span line, const message_refs *refs)
 {
     gbx_http_pending *p = find_pending(s, refs->id, false);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
@@ -194,8 +247,7 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
 }
 
 /* Pass on a message that is not an answer. In 2026-07-28 it must name a request. */
-static void take_notice(gbx_http_session *s, gbx_span line,
-                        const gbx_message_refs *refs)
+static void take_notice(gbx_http_session *s, gbx_span line, const message_refs *refs)
 {
     bool is_token = refs->token.at != NULL;
     gbx_view name = is_token ? refs->token : refs->request;
@@ -218,12 +270,12 @@ static void on_line(void *user, const char *line, size_t len)
     gbx_http_session *s = user;
     gbx_span text = {(const uint8_t *)line, len};
     gbx_rpc_message message;
-    gbx_message_refs refs;
+    message_refs refs;
     gbx_rpc_fault fault;
 
     if (!gbx_rpc_read(line, len, &message, &fault))
         return;
-    gbx_message_read_refs(&message, &refs);
+    read_refs(&message, &refs);
     if (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR)
         take_answer(s, &message, text, &refs);
     else if (message.kind == GBX_RPC_NOTIFICATION || !s->is_modern)

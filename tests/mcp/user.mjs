@@ -17,19 +17,22 @@ export function user(files) {
   const root = join(folder, String(++count));
   const home = join(root, 'home');
   const project = join(root, 'project');
-  const fill = (text) => text.replaceAll('@PROJECT@', project).replaceAll('@HOME@', home).replaceAll('@US@', glovebox);
-  mkdirSync(home, { recursive: true });
-  mkdirSync(project);
-  for (const [name, text] of Object.entries(files)) {
+  const fill = (text) => text.replaceAll('@ROOT@', root).replaceAll('@PROJECT@', project).replaceAll('@HOME@', home)
+    .replaceAll('@US@', glovebox);
+  const write = (name, text) => {
     const path = join(root, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, fill(typeof text === 'string' ? text : JSON.stringify(text)));
-  }
+    writeFileSync(path, fill(text));
+    return fill(text);
+  };
+  mkdirSync(home, { recursive: true });
+  mkdirSync(project);
+  for (const [name, text] of Object.entries(files)) write(name, typeof text === 'string' ? text : JSON.stringify(text));
   const env = { PATH: process.env.PATH, HOME: home };
   const runAs = (other, ...args) => spawnSync(glovebox, ['mcp', ...args],
     { cwd: other.cwd ?? project, env: { ...env, ...other.env }, encoding: 'utf8', timeout: other.timeout });
   return {
-    root, home, project, fill, runAs,
+    root, home, project, fill, write, runAs,
     own: join(home, '.config/glovebox/mcp.json'),
     read: (name) => readFileSync(join(root, name), 'utf8'),
     json: (name) => JSON.parse(readFileSync(join(root, name), 'utf8')),

@@ -10,6 +10,7 @@
 #include <JavaScriptCore/JavaScript.h>
 #include <assert.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -204,6 +205,21 @@ static void write_all(int fd, const uint8_t *data, size_t len)
     }
 }
 
+static char *read_all(FILE *from)
+{
+    gbx_buf text;
+    size_t n;
+
+    gbx_buf_init(&text, GBX_MIB(256));
+    do {
+        uint8_t *to = gbx_buf_reserve(&text, GBX_KIB(64));
+
+        n = fread(to, 1, GBX_KIB(64), from);
+        text.len += n;
+    } while (n > 0);
+    return gbx_buf_take_string(&text, NULL);
+}
+
 /* ---- public ------------------------------------------------------------------ */
 
 void realm_environment(char **argv)
@@ -225,7 +241,7 @@ static bool add_preload(realm_call *call, const char *path)
 
     if (file == NULL || call->preload_count == GBX_COUNTOF(call->preloads))
         return false;
-    text = realm_read_all(file);
+    text = read_all(file);
     fclose(file);
     call->preloads[call->preload_count++] =
         (gbx_realm_preload){.name = span(path, strlen(path)),
@@ -401,19 +417,4 @@ static void run_bare(const void *what, session *s)
 char *realm_bare(const char *code)
 {
     return in_child(run_bare, code, PATIENCE_MS);
-}
-
-char *realm_read_all(FILE *from)
-{
-    gbx_buf text;
-    size_t n;
-
-    gbx_buf_init(&text, GBX_MIB(256));
-    do {
-        uint8_t *to = gbx_buf_reserve(&text, GBX_KIB(64));
-
-        n = fread(to, 1, GBX_KIB(64), from);
-        text.len += n;
-    } while (n > 0);
-    return gbx_buf_take_string(&text, NULL);
 }

@@ -23,8 +23,6 @@
 
 #include "realm/realm.h"
 
-#include <stdio.h>
-
 typedef struct realm_call {
     unsigned globals; /* gbx_globals */
     uint8_t form;
@@ -73,7 +71,5 @@ char *realm_outcome(const realm_call *call, unsigned deadline_ms);
 /* What the engine alone, not locked down, makes of (code)(): its value as JSON. free()
  * the text. */
 char *realm_bare(const char *code);
-
-char *realm_read_all(FILE *from);
 
 #endif

@@ -9,9 +9,7 @@ target_include_directories(gbx_realm_call PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gbx_realm_call PUBLIC gbx_realm gbx_flags PkgConfig::CMOCKA)
 
 add_executable(test_realm unit/test_realm.c)
-target_link_libraries(test_realm PRIVATE gbx_realm_call)
-target_compile_definitions(test_realm
-    PRIVATE REALM_CASES="${CMAKE_CURRENT_SOURCE_DIR}/unit/realm")
+target_link_libraries(test_realm PRIVATE gbx_realm_call gbx_table)
 foreach(group protections ordinary forms positions values timers attacks console preloads
         crypto env files web helpers)
     add_test(NAME test_realm_${group} COMMAND test_realm ${group})

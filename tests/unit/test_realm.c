@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The realm, by cases: tests/unit/realm/<group>.txt. A case is
+ * The realm, by the blocks (table.h) of tests/unit/realm/<group>.txt. A case is
  *
  *   == the claim
- *   -- options (realm_call.h), and those of read_option() below; may be missing. Before
- *      the first case: those of all
+ *   -- options (realm_call.h), and those of read_option() below; may be missing
  *   ++ name of a preload; its lines follow, up to one that is ++ alone; may be missing
  *   the code, any number of lines
  *   => the outcome (realm_call.h), any number of lines; "~" before it: its beginning
  *
- * Each runs in a process of its own, in the environment of a worker, unsealed.
+ * The block "options" has options of all cases after it. Each case runs in a process of its
+ * own, in the environment of a worker, unsealed.
  */
 #include "support/realm_call.h"
+#include "table.h"
 #include "test.h"
 
 #include "base/buf.h"
@@ -19,14 +20,12 @@
 #define CASES_MAX 200
 
 typedef struct realm_case {
-    char *claim;
-    char *options; /* NULL: none */
-    char *common;  /* those of all cases; NULL: none */
-    char *code;
-    char *preload_names[4];
-    char *preloads[4];
+    const table_block *block;
+    const char *common; /* options of all cases */
+    const char *code;
+    const char *preload_names[4];
+    const char *preloads[4];
     unsigned preload_count;
-    char *expected;
     char *other; /* an outcome as good, spaces as _; NULL: none */
     char *bare;  /* what the engine alone makes of the code; NULL: not asked */
     unsigned deadline_ms;
@@ -36,77 +35,42 @@ typedef struct realm_case {
     size_t deep; /* @ in the code stands for so many open brackets */
 } realm_case;
 
-/* Cut the line at *at off; NULL at the end. */
-static char *next_line(char **at)
+/* The preloads on top of the text, which stays; what follows them is the code. */
+static void split_text(realm_case *c, char *text)
 {
-    char *line = *at;
-    char *end;
+    while (strncmp(text, "++ ", 3) == 0) {
+        char *before = strchr(text, '\n');
+        char *end = strstr(before, "\n++\n");
 
-    if (*line == 0)
-        return NULL;
-    end = strchr(line, '\n');
-    *at = end != NULL ? end + 1 : line + strlen(line);
-    if (end != NULL)
-        *end = 0;
-    return line;
-}
-
-/* Append a line to text that was cut out of one buffer by next_line(). */
-static void join_line(char **text, char *line)
-{
-    if (*text == NULL)
-        *text = line;
-    else
-        line[-1] = '\n';
-}
-
-static void trim(char *text)
-{
-    size_t len = text != NULL ? strlen(text) : 0;
-
-    while (len > 0 && text[len - 1] == '\n')
-        text[--len] = 0;
-}
-
-static size_t parse_cases(char *text, realm_case *cases)
-{
-    size_t n = 0;
-    realm_case *c = NULL;
-    char *common = NULL;
-    bool in_preload = false;
-    char *line;
-
-    while ((line = next_line(&text)) != NULL) {
-        if (strncmp(line, "== ", 3) == 0) {
-            assert_true(n < CASES_MAX);
-            c = &cases[n++];
-            *c = (realm_case){.claim = line + 3, .common = common};
-        } else if (c == NULL && strncmp(line, "-- ", 3) == 0) {
-            common = line + 3;
-        } else if (c == NULL) {
-            continue; /* the comment on top */
-        } else if (strncmp(line, "-- ", 3) == 0 && c->code == NULL) {
-            c->options = line + 3;
-        } else if (in_preload && strcmp(line, "++") == 0) {
-            in_preload = false;
-        } else if (in_preload) {
-            join_line(&c->preloads[c->preload_count - 1], line);
-        } else if (strncmp(line, "++ ", 3) == 0 && c->code == NULL) {
-            assert_true(c->preload_count < GBX_COUNTOF(c->preloads));
-            c->preload_names[c->preload_count++] = line + 3;
-            in_preload = true;
-        } else if (strncmp(line, "=> ", 3) == 0 && c->expected == NULL) {
-            c->expected = line + 3;
-        } else if (c->expected != NULL) {
-            line[-1] = '\n';
-        } else {
-            join_line(&c->code, line);
-        }
+        assert_non_null(end);
+        assert_true(c->preload_count < GBX_COUNTOF(c->preloads));
+        *before = *end = 0;
+        c->preload_names[c->preload_count] = text + 3;
+        c->preloads[c->preload_count++] = before < end ? before + 1 : "";
+        text = end + 4;
     }
-    for (size_t i = 0; i < n; i++) {
-        assert_non_null(cases[i].code);
-        assert_non_null(cases[i].expected);
-        trim(cases[i].expected);
+    c->code = text;
+}
+
+static size_t read_cases(const char *group, realm_case *cases)
+{
+    const table_block *blocks;
+    const char *common = "";
+    char path[64];
+    size_t count;
+    size_t n = 0;
+
+    (void)snprintf(path, sizeof path, "unit/realm/%s.txt", group);
+    count = table_blocks(path, &blocks);
+    assert_true(count <= CASES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(blocks[i].name, "options") == 0) {
+            common = blocks[i].text;
+            continue;
+        }
+        cases[n].block = &blocks[i];
+        cases[n].common = common;
+        split_text(&cases[n++], strdup(blocks[i].text));
     }
     return n;
 }
@@ -173,10 +137,10 @@ static gbx_span span_of(const char *text)
 /* The call keeps pointers into the options: they are never freed. */
 static void read_options(realm_case *c, realm_call *call, const char *options)
 {
-    char *at = options != NULL ? strdup(options) : NULL;
+    char *at = strdup(options);
 
     while (at != NULL && *at != 0)
-        assert_true(read_option(c, call, strsep(&at, " ")));
+        assert_true(read_option(c, call, strsep(&at, " \n")));
 }
 
 static void run_case(void **state)
@@ -186,7 +150,7 @@ static void run_case(void **state)
     char *code, *outcome;
 
     read_options(c, &call, c->common);
-    read_options(c, &call, c->options);
+    read_options(c, &call, c->block->options);
     for (unsigned i = 0; i < c->preload_count; i++)
         call.preloads[i] = (gbx_realm_preload){.name = span_of(c->preload_names[i]),
                                                .source = span_of(c->preloads[i])};
@@ -195,7 +159,7 @@ static void run_case(void **state)
     call.code = code;
     outcome = realm_outcome(&call, c->deadline_ms);
     if (c->other == NULL || strcmp(c->other, outcome) != 0)
-        expect(c->expected, outcome);
+        expect(c->block->value, outcome);
     free(outcome);
     if (c->bare != NULL) {
         outcome = realm_bare(code);
@@ -209,25 +173,13 @@ static int run_group(const char *group)
 {
     static realm_case cases[CASES_MAX];
     static struct CMUnitTest tests[CASES_MAX];
-    char path[512];
-    char *text;
-    FILE *file;
-    size_t count;
-    int failed;
+    size_t count = read_cases(group, cases);
 
-    snprintf(path, sizeof path, "%s/%s.txt", REALM_CASES, group);
-    file = fopen(path, "r");
-    assert_non_null(file);
-    text = realm_read_all(file);
-    fclose(file);
-    count = parse_cases(text, cases);
     for (size_t i = 0; i < count; i++)
-        tests[i] = (struct CMUnitTest){.name = cases[i].claim,
+        tests[i] = (struct CMUnitTest){.name = cases[i].block->name,
                                        .test_func = run_case,
                                        .initial_state = &cases[i]};
-    failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
-    free(text);
-    return failed;
+    return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
 }
 
 int main(int argc, char **argv)

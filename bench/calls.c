@@ -149,7 +149,6 @@ static void throughput(gbx_bench *bench, gbx_engine *engine)
 
 static void answer(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
     (void)!gbx_answer(engine, call->request, NULL, 0, NULL);
 }
 

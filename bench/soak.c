@@ -102,7 +102,6 @@ static void run_one(const kind *k)
 
 static void *run_calls(void *unused)
 {
-    (void)unused;
     for (size_t i = 0; take(&calls_left); i++)
         run_one(&kinds[i % (sizeof kinds / sizeof kinds[0])]);
     return NULL;
@@ -126,7 +125,6 @@ static void *run_aborts(void *unused)
 {
     static const char code[] = "() => { for (;;) ; }";
 
-    (void)unused;
     for (long i = 0; take(&aborts_left); i++) {
         aborted a = {.signal = gbx_signal_new(), .after_us = i % 30 * 100};
         gbx_call call = GBX_CALL_INIT;

@@ -9,7 +9,8 @@ target_include_directories(gbx_flags INTERFACE
 target_compile_options(gbx_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
-    -Wswitch-enum -fvisibility=hidden -fno-common)
+    -Wswitch-enum -fvisibility=hidden -fno-common
+    -Wno-unused-parameter) # of a callback: its type is its caller's
 # The texts of asserts name files of the sources, wherever those lie: builds are repeatable.
 target_compile_options(gbx_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 set(CMAKE_C_EXTENSIONS OFF)

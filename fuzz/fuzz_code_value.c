@@ -8,9 +8,6 @@
 static void keep(void *user, const char *mime_type, const void *data, size_t len,
                  gbx_buf *handle)
 {
-    (void)user;
-    (void)data;
-    (void)len;
     assert(mime_type != NULL);
     (void)gbx_buf_puts(handle, "{}");
 }

@@ -176,8 +176,6 @@ static void keep_header(easy *e, const char *line, size_t len)
 
 static CURLcode easy_pause(CURL *handle, int how)
 {
-    (void)handle;
-    (void)how;
     return CURLE_OK;
 }
 
@@ -186,22 +184,17 @@ gbx_multi *gbx_multi_new(const gbx_libcurl *with, struct event_base *base, long 
 {
     static long one;
 
-    (void)with;
-    (void)base;
-    (void)max;
     return (gbx_multi *)&one;
 }
 
 void gbx_multi_free(gbx_multi *multi)
 {
-    (void)multi;
 }
 
 bool gbx_multi_add(gbx_multi *multi, CURL *handle, const gbx_multi_entry *entry)
 {
     easy *e = handle;
 
-    (void)multi;
     assert(e->entry == NULL);
     e->entry = entry;
     return true;
@@ -209,15 +202,12 @@ bool gbx_multi_add(gbx_multi *multi, CURL *handle, const gbx_multi_entry *entry)
 
 void gbx_multi_drain(gbx_multi *multi, uint32_t ms)
 {
-    (void)multi;
-    (void)ms;
 }
 
 void gbx_multi_remove(gbx_multi *multi, CURL *handle)
 {
     easy *e = handle;
 
-    (void)multi;
     assert(e->entry != NULL);
     e->entry = NULL;
 }
@@ -258,7 +248,6 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     scene *s = user;
 
     assert(s->link != NULL && fault != GBX_UPSTREAM_OK && *why != 0);
-    (void)how;
     if (about != 0)
         end_request(s, about);
 }
@@ -272,7 +261,6 @@ static void on_missed(void *user)
 
 static void on_log(void *user, const char *line)
 {
-    (void)user;
     assert(*line != 0);
 }
 
@@ -280,7 +268,6 @@ static void on_lost(void *user, const char *why, bool is_lasting)
 {
     scene *s = user;
 
-    (void)is_lasting;
     assert(s->link != NULL && *why != 0);
     s->link = NULL;
 }
@@ -410,7 +397,6 @@ static int fire(const struct event_base *base, const struct event *event, void *
     size_t *nth = user;
     struct event *timer;
 
-    (void)base;
     if (event_get_fd(event) != -1 || (*nth)-- != 0)
         return 0;
     memcpy(&timer, &event, sizeof timer);

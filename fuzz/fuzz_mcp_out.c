@@ -139,8 +139,6 @@ static int fire(const struct event_base *base, const struct event *event, void *
 {
     struct event *timer;
 
-    (void)base;
-    (void)user;
     if (event_get_fd(event) == -1) {
         memcpy(&timer, &event, sizeof timer);
         event_active(timer, EV_TIMEOUT, 0);

@@ -26,7 +26,6 @@ static bool on_send(void *user, const void *data, size_t len)
 {
     const char *at = data;
 
-    (void)user;
     while (len > 0) {
         const char *newline = memchr(at, '\n', len);
         gbx_rpc_message message;
@@ -42,18 +41,15 @@ static bool on_send(void *user, const void *data, size_t len)
 
 static bool on_is_full(void *user)
 {
-    (void)user;
     return false;
 }
 
 static void on_give_up(void *user)
 {
-    (void)user;
 }
 
 static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
     gbx_mcp_progress(request, 1, "p", 1);
     gbx_mcp_log_line(request, GBX_LOG_ERROR, arguments.at, arguments.len);
     gbx_mcp_finish(request, &(gbx_mcp_result){.content = "[]",
@@ -73,7 +69,6 @@ static void late(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     scene *s = user;
 
-    (void)arguments;
     if (s->count == WAITING_MAX)
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "full");
     else
@@ -82,8 +77,6 @@ static void late(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
-    (void)user;
-    (void)answer;
     assert(content.at == NULL || gbx_view_kind(content) == '{');
 }
 
@@ -96,7 +89,6 @@ static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 static void read_it(void *user, gbx_mcp_request *request, const char *uri)
 {
-    (void)user;
     if (strlen(uri) % 2 == 0)
         gbx_mcp_fail_no_resource(request, uri, NULL);
     else

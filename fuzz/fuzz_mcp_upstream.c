@@ -72,7 +72,6 @@ static void leave(gbx_link *link, bool is_hopeless)
 {
     way **at = &newest;
 
-    (void)is_hopeless;
     while (&(*at)->link != link)
         at = &(*at)->before;
     *at = (*at)->before;
@@ -81,13 +80,11 @@ static void leave(gbx_link *link, bool is_hopeless)
 
 static void add_words(const gbx_link *link, char *text, size_t size)
 {
-    (void)link;
     assert(strlen(text) < size);
 }
 
 static const char *containment(gbx_link *link)
 {
-    (void)link;
     return "";
 }
 
@@ -112,14 +109,12 @@ static gbx_status begin(const gbx_link_options *options, const gbx_link_ops *ops
 gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
                           gbx_error *reterr)
 {
-    (void)reterr;
     return begin(options, &process_ops, ret);
 }
 
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr)
 {
-    (void)reterr;
     return begin(options, &address_ops, ret);
 }
 
@@ -173,7 +168,6 @@ static void on_ask(void *user, const gbx_upstream_question *question)
 
 static unsigned can_ask(void *user)
 {
-    (void)user;
     return GBX_UPSTREAM_ASK_FORM | GBX_UPSTREAM_ASK_URL;
 }
 
@@ -215,8 +209,6 @@ static void on_changed(void *user, const char *server)
 
 static void on_log(void *user, const char *server, const char *line)
 {
-    (void)user;
-    (void)server;
     for (; *line != '\0'; line++)
         assert((unsigned char)*line >= 0x20 && *line != 0x7F);
 }
@@ -228,7 +220,6 @@ static int fire(const struct event_base *base, const struct event *event, void *
     size_t *nth = user;
     struct event *timer;
 
-    (void)base;
     if (event_get_fd(event) != -1 || (*nth)-- != 0)
         return 0;
     memcpy(&timer, &event, sizeof timer);

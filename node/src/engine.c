@@ -271,8 +271,6 @@ static void on_collected(napi_env env, void *data, void *hint)
 {
     gbx_node_engine *engine = data;
 
-    (void)env;
-    (void)hint;
     if (!engine->is_closing)
         (void)start_closing(engine, 0);
     gbx_node_engine_unref(engine);

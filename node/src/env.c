@@ -96,8 +96,6 @@ static void tell_some(gbx_node_env *e, napi_env env)
 /* On the JavaScript thread; env is NULL when the thread is about to end. */
 static void on_wake(napi_env env, napi_value callback, void *context, void *data)
 {
-    (void)callback;
-    (void)data;
     if (env != NULL)
         tell_some(context, env);
 }

@@ -166,8 +166,6 @@ void gbx_node_throw(napi_env env, const gbx_error *error)
 
 static void on_collected(napi_env env, void *data, void *hint)
 {
-    (void)env;
-    (void)hint;
     gbx_buf_cleanup(data);
     free(data);
 }

@@ -490,7 +490,6 @@ static volatile sig_atomic_t exit_status;
 
 static void on_alarm(int number)
 {
-    (void)number;
     /* The kernel kills workers and upstream servers when this process ends. */
     _exit(exit_status);
 }

@@ -55,7 +55,6 @@ static bool asks_for_json(const gbx_command *command, int argc, char **argv)
 
 static void on_full_file(int signal)
 {
-    (void)signal;
 }
 
 /* Make a write beyond RLIMIT_FSIZE fail, which is reported, instead of ending the
@@ -278,7 +277,6 @@ static const gbx_command command_help = {
 
 static int version_main(void *args)
 {
-    (void)args;
     (void)printf("glovebox %s\n", gbx_version());
     return 0;
 }

@@ -8,7 +8,6 @@
 
 static void never_called(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
     gbx_hostcall_refuse(engine, call->request, "Error",
                         "there is nothing behind the functions of this engine",
                         "ERR_NOT_ALLOWED");

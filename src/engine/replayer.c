@@ -376,7 +376,6 @@ static bool replay_wake(gbx_run *run, int64_t now_ns)
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_WAIT, .ms = run->exchange.wake_ms};
 
-    (void)now_ns;
     if (p->next.kind == GBX_RECORD_WAIT && p->next.ms == came.ms) {
         for (advance(run); !p->is_over && p->next.kind == GBX_RECORD_ANSWER;
              advance(run))

@@ -50,8 +50,6 @@ static void deliver(gbx_run *run)
 
 static void on_channel(evutil_socket_t fd, short what, void *arg)
 {
-    (void)fd;
-    (void)what;
     drive(arg);
 }
 
@@ -224,7 +222,6 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
     uint64_t count;
 
-    (void)what;
     (void)!read(fd, &count, sizeof count);
     look_after_all(arg);
 }
@@ -235,8 +232,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     gbx_engine *engine = arg;
 
-    (void)fd;
-    (void)what;
     gbx_watch_templates(engine);
     gbx_confine_tick(engine);
     look_after_all(engine);
@@ -250,8 +245,6 @@ static void on_pause(evutil_socket_t fd, short what, void *arg)
 {
     gbx_engine *engine = arg;
 
-    (void)fd;
-    (void)what;
     (void)pthread_mutex_lock(&engine->lock);
     gbx_pool_fill_in_pauses(engine);
     (void)pthread_mutex_unlock(&engine->lock);

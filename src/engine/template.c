@@ -46,8 +46,6 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
 {
     gbx_template *t = arg;
 
-    (void)fd;
-    (void)what;
     event_free(t->ended);
     t->ended = NULL;
     gbx_spawned_reap(&t->process);
@@ -133,7 +131,6 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     gbx_template *t = arg;
     bool is_late = (what & EV_TIMEOUT) != 0;
 
-    (void)fd;
     if (is_late ? t->state < GBX_TEMPLATE_SERVING : !gbx_control_read(t))
         died(t, is_late);
 }

@@ -26,9 +26,6 @@
 /* Called before libcurl resolves a name by itself: always refuses. */
 static int refuse_to_resolve(void *state, void *reserved, void *user)
 {
-    (void)state;
-    (void)reserved;
-    (void)user;
     return 1;
 }
 
@@ -347,8 +344,6 @@ static void on_stall(evutil_socket_t fd, short what, void *user)
 {
     gbx_transfer *t = user;
 
-    (void)fd;
-    (void)what;
     if (seen(t) - t->seen_before >= PROGRESS_MIN) {
         t->seen_before = seen(t);
         return;
@@ -413,9 +408,6 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now,
     size_t most =
         t->hop.response->body.ceiling + t->hop.response->body.ceiling / 64 + RAW_SLACK;
 
-    (void)total;
-    (void)up_total;
-    (void)up_now;
     t->raw = now;
     if ((size_t)now <= most)
         return 0;

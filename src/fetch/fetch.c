@@ -301,8 +301,6 @@ static void flight_step(int fd, short what, void *user)
 {
     gbx_fetch *fetch = user;
 
-    (void)fd;
-    (void)what;
     if (fetch->fault.code != GBX_FAULT_NONE || !begin_hop(fetch))
         finish(fetch);
 }
@@ -311,8 +309,6 @@ static void flight_late(int fd, short what, void *user)
 {
     gbx_fetch *fetch = user;
 
-    (void)fd;
-    (void)what;
     (void)gbx_fault_set(&fetch->fault, GBX_FAULT_TIMEOUT,
                         "fetch: took longer than %u ms",
                         (unsigned)fetch->rules->timeout_ms);

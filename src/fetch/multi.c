@@ -49,8 +49,6 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
     gbx_multi *multi = user;
     int running;
 
-    (void)fd;
-    (void)what;
     (void)multi->lib->curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0,
                                                &running);
     report_done(multi);
@@ -64,7 +62,6 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *watch
                            ((what & CURL_POLL_OUT) != 0 ? EV_WRITE : 0));
     struct event *event = watched;
 
-    (void)easy;
     if (event != NULL)
         event_free(event);
     if (what == CURL_POLL_REMOVE) {
@@ -81,7 +78,6 @@ static int set_timer(CURLM *curl, long ms, void *user)
     gbx_multi *multi = user;
     struct timeval after = gbx_clock_timeval(ms > 0 ? (uint32_t)ms : 0);
 
-    (void)curl;
     if (ms < 0)
         return event_del(multi->timer);
     return event_add(multi->timer, &after);

@@ -78,8 +78,6 @@ struct gbx_resolver {
 /* Without this, libevent writes to the program's standard error. */
 static void say_nothing(int is_warning, const char *message)
 {
-    (void)is_warning;
-    (void)message;
 }
 
 /* Three attempts of three seconds. The letters of a query have random case, which the
@@ -208,8 +206,6 @@ static void tell(gbx_query *query)
 
 static void on_timer(evutil_socket_t fd, short what, void *user)
 {
-    (void)fd;
-    (void)what;
     tell(user);
 }
 
@@ -274,13 +270,11 @@ static void on_answer(gbx_query *query, size_t which, int result, char type, int
 
 static void on_v4(int result, char type, int count, int ttl, void *data, void *user)
 {
-    (void)ttl;
     on_answer(user, 0, result, type, count, data);
 }
 
 static void on_v6(int result, char type, int count, int ttl, void *data, void *user)
 {
-    (void)ttl;
     on_answer(user, 1, result, type, count, data);
 }
 

@@ -74,7 +74,6 @@ static void on_wake(evutil_socket_t fd, short what, void *user)
     uint64_t count;
     waiting *w;
 
-    (void)what;
     (void)!read(fd, &count, sizeof count);
     while ((w = take_answered(transport)) != NULL) {
         w->done(w->user, &w->response, &w->fault);

@@ -131,7 +131,6 @@ gbx_status gbx_grant_site(gbx_json_reader *r, const char *text, size_t len,
 {
     gbx_fetch_policy *fetch = &r->policy->fetch;
 
-    (void)target;
     return add_site(&fetch->sites, &fetch->site_count, r->since.fetch.site_count, text,
                     len, r->err);
 }
@@ -191,7 +190,6 @@ gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
     gbx_entry entry = {.name = text, .name_len = len};
     gbx_status status = gbx_host_value(text, len, &entry, r->err);
 
-    (void)target;
     if (status != GBX_OK)
         return status;
     assert(entry.value != NULL); /* else it was refused */
@@ -220,7 +218,6 @@ gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
     gbx_status status = add_function(&policy->functions, &policy->function_count,
                                      r->since.function_count, text, len, r->err);
 
-    (void)target;
     if (status == GBX_OK && len == 1 && text[0] == '*')
         policy->all_functions = true;
     return status;
@@ -403,7 +400,6 @@ gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
     char path[PATH_MAX];
     gbx_status status = gbx_list_check(file->root_count, "directories", reterr);
 
-    (void)target;
     if (status == GBX_OK)
         status = gbx_full_path(r->base_dir, text, len, path, reterr);
     if (status == GBX_OK)

@@ -113,9 +113,6 @@ static void forget(secret_entry *secret)
 /* Skip a value. The lists are read in a second pass, once the secret exists. */
 static gbx_status leave(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)r;
-    (void)value;
-    (void)target;
     return GBX_OK;
 }
 
@@ -128,7 +125,6 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view val
          .read = gbx_json_read_list,
          .add = gbx_grant_secret_function},
     };
-    (void)target;
 
     return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
                                   gbx_view_member(value, "functions").at == NULL
@@ -356,7 +352,6 @@ static gbx_status read_limits(gbx_json_reader *r, gbx_view value, void *target)
 /* For editors, which find the schema by it. */
 static gbx_status read_schema(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)target;
     return gbx_view_kind(value) == '"' ? GBX_OK
                                        : gbx_json_refuse_type(r, value, "a string");
 }

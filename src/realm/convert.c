@@ -367,7 +367,6 @@ gbx_span gbx_bytes_of(JSContextRef ctx, JSValueRef value)
 
 static void free_bytes(void *bytes, void *context)
 {
-    (void)context;
     free(bytes);
 }
 

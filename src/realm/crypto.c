@@ -270,6 +270,5 @@ void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made)
 {
     gbx_span entropy = realm->in->entropy;
 
-    (void)made;
     gbx_crypto_seed(entropy.len == GBX_CRYPTO_SEED_SIZE ? entropy.data : NULL);
 }

@@ -262,7 +262,6 @@ gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
 
 static int find_engine(struct dl_phdr_info *info, size_t size, void *ret_path)
 {
-    (void)size;
     *(const char **)ret_path = info->dlpi_name;
     return strstr(info->dlpi_name, "/libjavascriptcoregtk-") != NULL;
 }

@@ -34,13 +34,10 @@ typedef struct player {
 
 static void ignore_log(void *user, const gbx_msg_log *line)
 {
-    (void)user;
-    (void)line;
 }
 
 static double no_time(void *user)
 {
-    (void)user;
     return 0;
 }
 
@@ -54,8 +51,6 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
 
 static void on_cancel(void *user, uint32_t id)
 {
-    (void)user;
-    (void)id;
 }
 
 /* One answer fits every request: a file request uses only its bytes. */
@@ -63,7 +58,6 @@ static void on_wait(void *user, uint32_t ms)
 {
     player *p = user;
 
-    (void)ms;
     while (p->count > 0) { /* an answer may lead to the next request at once */
         gbx_msg_answer answer = {.id = p->asked[--p->count],
                                  .json = gbx_span_of(p->json),

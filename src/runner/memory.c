@@ -44,14 +44,12 @@ static void on_wait(void *user, uint32_t ms)
 {
     struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
 
-    (void)user;
     while (nanosleep(&ts, &ts) < 0)
         continue;
 }
 
 static double on_now(void *user)
 {
-    (void)user;
     return (double)gbx_clock_now_ns() / 1e6;
 }
 

@@ -62,7 +62,6 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
     const struct source *s = payload;
     const char *nul;
 
-    (void)point;
     *ret_len = at < s->len ? (uint32_t)(s->len - at) : 0;
     if (*ret_len == 0)
         return "";

@@ -125,7 +125,6 @@ static gbx_attack_verdict set_segment(gbx_attack *a)
 #ifdef SYS_arch_prctl
     return gbx_attack_done(TRY(arch_prctl, 0x1001 /* ARCH_SET_GS */, P(a)));
 #else
-    (void)a;
     return GBX_ABSENT;
 #endif
 }
@@ -142,7 +141,6 @@ static gbx_attack_verdict local_table(gbx_attack *a)
         errno = (int)-result;
     return gbx_attack_done(result);
 #else
-    (void)a;
     return GBX_ABSENT;
 #endif
 }
@@ -283,7 +281,6 @@ static gbx_attack_verdict port_access(gbx_attack *a)
         return GBX_BREACH;
     return gbx_attack_done(TRY(ioperm, 0x80, 1, 1));
 #else
-    (void)a;
     return GBX_ABSENT;
 #endif
 }

@@ -122,7 +122,6 @@ static gbx_attack_verdict vfork_process(gbx_attack *a)
 
 static int thread_main(void *unused)
 {
-    (void)unused;
     (void)syscall(SYS_exit, 0);
     return 0;
 }

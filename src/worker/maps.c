@@ -121,7 +121,6 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
     uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
 
-    (void)context;
     for (size_t i = 0; i < learning.ranges->count; i++) {
         const gbx_range *range = &learning.ranges->list[i];
 

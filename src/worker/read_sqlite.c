@@ -134,8 +134,6 @@ static bool is_declaring(const char *table, const char *database)
 static int authorize(void *user, int action, const char *a, const char *b,
                      const char *database, const char *view)
 {
-    (void)user;
-    (void)view;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:

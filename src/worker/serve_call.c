@@ -201,7 +201,6 @@ static double on_now(void *user)
 {
     struct timespec ts;
 
-    (void)user;
     (void)clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }

@@ -154,7 +154,6 @@ typedef struct open_file {
 
 static int on_close(sqlite3_file *file)
 {
-    (void)file;
     return SQLITE_OK;
 }
 
@@ -186,17 +185,11 @@ static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
 
 static int on_write(sqlite3_file *file, const void *data, int amount, sqlite3_int64 at)
 {
-    (void)file;
-    (void)data;
-    (void)amount;
-    (void)at;
     return SQLITE_IOERR_WRITE;
 }
 
 static int on_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    (void)file;
-    (void)size;
     return SQLITE_IOERR_TRUNCATE;
 }
 
@@ -211,29 +204,22 @@ static int on_size(sqlite3_file *file, sqlite3_int64 *ret)
 /* For syncing, locking and unlocking: the locks are held already. */
 static int on_request(sqlite3_file *file, int what)
 {
-    (void)file;
-    (void)what;
     return SQLITE_OK;
 }
 
 static int on_is_reserved(sqlite3_file *file, int *ret)
 {
-    (void)file;
     *ret = files.is_reserved;
     return SQLITE_OK;
 }
 
 static int on_control(sqlite3_file *file, int what, void *arg)
 {
-    (void)file;
-    (void)what;
-    (void)arg;
     return SQLITE_NOTFOUND;
 }
 
 static int on_traits(sqlite3_file *file)
 {
-    (void)file;
     return 0;
 }
 
@@ -259,8 +245,6 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
 {
     open_file *f = (open_file *)file;
 
-    (void)vfs;
-    (void)name;
     f->base.pMethods = NULL;
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
         f->of = &files.database;
@@ -279,9 +263,6 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
 /* SQLite deletes only the log of an empty database, and does not look at it then. */
 static int on_delete(sqlite3_vfs *vfs, const char *name, int must_sync)
 {
-    (void)vfs;
-    (void)name;
-    (void)must_sync;
     return SQLITE_OK;
 }
 
@@ -299,14 +280,12 @@ static int on_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
                        : ends_in(name, "-journal") ? &files.journal
                                                    : &files.database;
 
-    (void)vfs;
     *ret = m->size >= 0 && flags != SQLITE_ACCESS_READWRITE;
     return SQLITE_OK;
 }
 
 static int on_full_path(sqlite3_vfs *vfs, const char *name, int size, char *to)
 {
-    (void)vfs;
     if (strlen(name) >= (size_t)size)
         return SQLITE_CANTOPEN;
     memcpy(to, name, strlen(name) + 1);
@@ -318,7 +297,6 @@ static int on_randomness(sqlite3_vfs *vfs, int size, char *to)
 {
     static uint32_t state;
 
-    (void)vfs;
     state ^= (uint32_t)gbx_clock_now_ns();
     for (int i = 0; i < size; i++) {
         state = state * 1664525u + 1013904223u;
@@ -329,7 +307,6 @@ static int on_randomness(sqlite3_vfs *vfs, int size, char *to)
 
 static int on_sleep(sqlite3_vfs *vfs, int microseconds)
 {
-    (void)vfs;
     return microseconds;
 }
 
@@ -337,7 +314,6 @@ static int on_now(sqlite3_vfs *vfs, double *ret)
 {
     struct timespec now = {0};
 
-    (void)vfs;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     *ret = 2440587.5 + ((double)now.tv_sec + (double)now.tv_nsec / 1e9) / 86400;
     return SQLITE_OK;
@@ -345,9 +321,6 @@ static int on_now(sqlite3_vfs *vfs, double *ret)
 
 static int on_last_error(sqlite3_vfs *vfs, int size, char *to)
 {
-    (void)vfs;
-    (void)size;
-    (void)to;
     return 0;
 }
 

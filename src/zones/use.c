@@ -20,7 +20,6 @@ static int find_icu(struct dl_phdr_info *info, size_t size, void *user)
 {
     const char *name = strstr(info->dlpi_name, "libicuuc.so.");
 
-    (void)size;
     if (name == NULL)
         return 0;
     *(int *)user = atoi(name + strlen("libicuuc.so."));

@@ -324,7 +324,6 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
 {
     answer *a = user;
 
-    (void)ticket;
     (void)pthread_mutex_lock(&a->lock);
     a->wall_ms = now_ms() - a->from_ms;
     if (a->count++ == 0)

@@ -169,7 +169,6 @@ bool gbx_sweep_is_unfiltered(unsigned number)
 #if defined(__x86_64__)
     return number == NR_URETPROBE || number == NR_UPROBE;
 #else
-    (void)number;
     return false;
 #endif
 }

@@ -41,7 +41,6 @@ static void *ask_on(void *user)
     /* Ten calls a second leave the processors to the case. */
     static const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
 
-    (void)user;
     do {
         ask();
         (void)nanosleep(&pause, NULL);

@@ -128,7 +128,6 @@ static void on_first(void *user, const gbx_msg_answer *answer)
     relay *r = user;
     char args[128];
 
-    (void)answer;
     r->told++;
     gbx_fetch_drop(r->victim);
     (void)snprintf(args, sizeof args, "[{\"url\":\"http://plain.test:%u/ok\"}]",

@@ -240,8 +240,6 @@ static void *answer_all(void *user)
 static void on_ask_many(void *user, gbx_engine *engine, gbx_transport_token token,
                         const gbx_transport_request *request)
 {
-    (void)engine;
-    (void)request;
     __atomic_store_n(&f->token, token, __ATOMIC_RELEASE);
 }
 

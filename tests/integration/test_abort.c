@@ -196,7 +196,6 @@ typedef struct shared {
 
 static void count_start(void *user, const gbx_log *log)
 {
-    (void)log;
     atomic_fetch_add((atomic_size_t *)user, 1);
 }
 
@@ -269,7 +268,6 @@ TEST(signal__is_shared_by_two_engines)
 
 static void abort_by_log(void *user, const gbx_log *log)
 {
-    (void)log;
     gbx_abort(engine, atomic_load((_Atomic gbx_ticket *)user));
 }
 

@@ -65,8 +65,6 @@ AUDIT_TEST(call__without_a_worker_has_its_lines_too)
 static gbx_status run_elsewhere(void *user, const gbx_call *call, gbx_outcome *outcome,
                                 gbx_error *reterr)
 {
-    (void)user;
-    (void)reterr;
     if (call->input_len > 0)
         return GBX_E_OS;
     return gbx_outcome_value(outcome, "1", 1);
@@ -105,7 +103,6 @@ AUDIT_TEST(call__of_a_runner_that_fails_ends_with_its_status)
 
 static bool has_heard_of_a_death(void *user)
 {
-    (void)user;
     return audit_log_heard(&heard, "template.died") > 0;
 }
 

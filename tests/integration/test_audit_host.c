@@ -57,14 +57,12 @@ static gbx_policy *make_policy(void)
 
 static void on_deny(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
     (void)!gbx_answer_error(engine, call->request, NULL, "no", "ERR_NOT_ALLOWED", NULL);
 }
 
 /* Who has asked is gone before there is an answer. */
 static void on_stop(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
     gbx_abort(engine, call->call);
 }
 

@@ -223,8 +223,6 @@ static struct {
 
 static void abort_at_first_call(void *user, const char *line, size_t len)
 {
-    (void)user;
-    (void)len;
     if (strstr(line, "\"event\":\"host.call\"") != NULL)
         gbx_signal_abort(at_hand.signal);
 }

@@ -57,8 +57,6 @@ static atomic_uint events;
 
 static void on_event(void *user, const gbx_event *event)
 {
-    (void)user;
-    (void)event;
     atomic_fetch_add(&events, 1);
 }
 

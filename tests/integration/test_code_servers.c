@@ -44,7 +44,6 @@ static void host(void *user, gbx_engine *from, const gbx_host_call *call)
     size_t cursor = 0;
     char *answer = NULL;
 
-    (void)user;
     assert_true(gbx_view_open(call->args, call->args_len, &args));
     gbx_view_next(args, &cursor, &name, &first);
     is_list = gbx_view_is_text(first, "discover");

@@ -254,7 +254,6 @@ static void on_log(void *user, const gbx_log *log)
 {
     asked *a = user;
 
-    (void)log;
     a->logs += pthread_equal(pthread_self(), a->thread) != 0;
 }
 
@@ -333,7 +332,6 @@ static void keep_call(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
     keep_asked *a = user;
 
-    (void)engine;
     assert_true(a->count < sizeof a->requests / sizeof a->requests[0]);
     a->requests[a->count++] = call->request;
 }

@@ -64,7 +64,6 @@ typedef struct ending {
 
 static void count_start(void *user, const gbx_log *log)
 {
-    (void)log;
     atomic_fetch_add((atomic_size_t *)user, 1);
 }
 
@@ -382,7 +381,6 @@ static bool have_gone(void *user)
 {
     proc_tree tree;
 
-    (void)user;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;               /* they are ours now, and so are their ends */
     proc_look(getpid(), &tree); /* one may have ended since */

@@ -26,15 +26,10 @@ typedef struct family {
 
 static void no_host(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
-    (void)engine;
-    (void)call;
 }
 
 static void no_end(void *user, gbx_ticket ticket, gbx_result *result)
 {
-    (void)user;
-    (void)ticket;
     gbx_result_free(result);
 }
 

@@ -42,7 +42,6 @@ static void on_child(int number)
 {
     int saved = errno;
 
-    (void)number;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     errno = saved;
@@ -83,7 +82,6 @@ static atomic_int interrupts;
 
 static void on_interrupt(int number)
 {
-    (void)number;
     interrupts++;
 }
 
@@ -360,7 +358,6 @@ CHILD_TEST(host__that_forked_and_kept_every_descriptor)
 
 static void say_begun(void *user, const gbx_log *log)
 {
-    (void)log;
     (void)!write(*(int *)user, "!", 1);
 }
 

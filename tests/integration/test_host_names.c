@@ -27,7 +27,6 @@ static int start(void **state)
 
 static void nothing(void *user, gbx_engine *of, const gbx_host_call *call)
 {
-    (void)user;
     (void)!gbx_answer(of, call->request, NULL, 0, NULL);
 }
 
@@ -177,14 +176,12 @@ static char seen[256];
 
 static void repeat(void *user, gbx_engine *of, const gbx_host_call *call)
 {
-    (void)user;
     (void)snprintf(seen, sizeof seen, "%s", call->args);
     (void)!gbx_answer(of, call->request, call->args, call->args_len, NULL);
 }
 
 static void complain(void *user, gbx_engine *of, const gbx_host_call *call)
 {
-    (void)user;
     (void)!gbx_answer_error(of, call->request, "a\"very\\secret",
                             "bad key a\"very\\secret", "E a\"very\\secret", NULL);
 }
@@ -230,7 +227,6 @@ TEST(secret__reaches_the_function_and_never_the_code)
 
 static void repeat_alone(void *user, gbx_engine *of, const gbx_host_call *call)
 {
-    (void)user;
     (void)!gbx_answer(of, call->request, call->args, call->args_len, NULL);
 }
 
@@ -313,7 +309,6 @@ TEST(secret__is_in_no_core_of_the_host)
 
 static void answer_one(void *user, gbx_engine *of, const gbx_host_call *call)
 {
-    (void)user;
     assert_int_equal(gbx_answer(of, call->request, "1", 1, NULL), GBX_OK);
 }
 

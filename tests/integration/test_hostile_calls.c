@@ -69,7 +69,6 @@ static struct {
 
 static void on_event(void *user, const gbx_event *event)
 {
-    (void)user;
     (void)pthread_mutex_lock(&events.lock);
     (void)snprintf(events.names[events.count++ % 16], sizeof events.names[0], "%s",
                    event->name);

@@ -39,7 +39,6 @@ static void load_records(gbx_engine *engine, size_t count, unsigned seed)
 
 static bool is_alone(void *user)
 {
-    (void)user;
     return proc_template() != 0; /* the one before has ended */
 }
 

@@ -63,7 +63,6 @@ static void count_before_done(void *user, gbx_ticket ticket, gbx_result *result)
 {
     listener *l = user;
 
-    (void)ticket;
     if (gbx_result_log_count(result) != l->count ||
         !pthread_equal(l->thread, pthread_self()))
         l->wrong++;

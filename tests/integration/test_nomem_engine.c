@@ -14,7 +14,6 @@
 
 static void arm(const void *what, size_t nth)
 {
-    (void)what;
     failing_malloc_arm(nth, FAIL_ONCE);
 }
 
@@ -31,7 +30,6 @@ TEST(every_allocation__can_fail)
 
 static void on_call(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)engine;
     *(gbx_request *)user = call->request;
 }
 

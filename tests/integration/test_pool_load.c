@@ -83,7 +83,6 @@ static void submit(load *l, gbx_engine *engine, const gbx_call *call, bool is_ho
 
 static void throw_soon(void *user, const gbx_log *log)
 {
-    (void)log;
     gbx_signal_abort(user);
 }
 

@@ -266,9 +266,6 @@ TEST(preload__is_run_anew_for_each_call_that_is_fresh)
 
 static void never_answers(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
-    (void)engine;
-    (void)call;
 }
 
 ENGINE_TEST(preload__cannot_take_the_name_of_a_function)
@@ -360,7 +357,6 @@ ENGINE_TEST(preload__from_many_threads_is_one_after_the_other)
 /* One template and a worker: nobody calls, and the template before it is gone. */
 static bool is_alone(void *user)
 {
-    (void)user;
     return proc_descendants() == 2;
 }
 
@@ -404,7 +400,6 @@ TEST(memory_runner__has_no_preloads)
 
 static void answer_nothing(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)user;
     assert_int_equal(gbx_answer(engine, call->request, "1", 1, NULL), GBX_OK);
 }
 

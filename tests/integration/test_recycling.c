@@ -124,7 +124,6 @@ static void call_fresh(void *user, size_t number)
 {
     fresh *e = user;
 
-    (void)number;
     for (int i = 0; i < 3; i++) {
         gbx_call call = call_of("() => 1");
 

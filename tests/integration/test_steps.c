@@ -119,7 +119,6 @@ static int start(void **state)
 
 static void count_start(void *user, const gbx_log *log)
 {
-    (void)log;
     atomic_store((atomic_bool *)user, true);
 }
 

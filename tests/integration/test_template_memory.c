@@ -37,13 +37,11 @@ typedef bool mapping_test(const char *mode, const char *line);
 
 static bool is_read_only(const char *mode, const char *line)
 {
-    (void)line;
     return mode[1] != 'w';
 }
 
 static bool is_frozen(const char *mode, const char *line)
 {
-    (void)mode;
     return strstr(line, "/memfd:frozen") != NULL;
 }
 

@@ -60,7 +60,6 @@ static pid_t zygote_of(pid_t pid)
 
 static bool has_zygote(void *user)
 {
-    (void)user;
     return zygote_of(getpid()) != 0;
 }
 
@@ -310,7 +309,6 @@ static pid_t left[2];
 
 static bool have_gone(void *user)
 {
-    (void)user;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     return !proc_exists(left[0]) && !proc_exists(left[1]);

@@ -47,7 +47,6 @@ static int64_t number(gbx_view arguments, const char *name, int64_t otherwise)
 
 static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
     finish_block(request, arguments, arguments, false);
 }
 
@@ -56,15 +55,11 @@ static void trace(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_view parent = gbx_mcp_request_meta(request, "traceparent");
 
-    (void)user;
-    (void)arguments;
     finish_block(request, parent, (gbx_view){0}, false);
 }
 
 static void fail(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
-    (void)arguments;
     finish_block(request, (gbx_view){"it did not work", 15}, (gbx_view){0}, true);
 }
 
@@ -73,7 +68,6 @@ static void big(void *user, gbx_mcp_request *request, gbx_view arguments)
     size_t len = (size_t)number(arguments, "bytes", 0);
     GBX_CLEANUP(gbx_free) char *text = malloc(len + 1);
 
-    (void)user;
     if (text != NULL)
         memset(text, 'x', len);
     finish_block(request, (gbx_view){text, len}, (gbx_view){0}, false);
@@ -81,8 +75,6 @@ static void big(void *user, gbx_mcp_request *request, gbx_view arguments)
 
 static void note(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
-    (void)arguments;
     gbx_mcp_log_line(request, GBX_LOG_DEBUG, "low", 3);
     gbx_mcp_log_line(request, GBX_LOG_ERROR, "high", 4);
     finish_text(request, "noted");
@@ -95,8 +87,6 @@ static void change(void *user, gbx_mcp_request *request, gbx_view arguments)
                           .input_schema = "{\"type\":\"object\"}",
                           .call = fail};
 
-    (void)user;
-    (void)arguments;
     (void)gbx_mcp_server_set_tool(server, &added);
     gbx_mcp_server_resource_updated(server, "test://watched");
     finish_text(request, "changed");
@@ -128,8 +118,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     work *w = arg;
     char text[32];
 
-    (void)fd;
-    (void)what;
     (void)snprintf(text, sizeof text, "%d left", (int)--w->ticks);
     gbx_mcp_progress(w->request, -1, text, strlen(text));
     if (w->ticks == 0)
@@ -142,7 +130,6 @@ static void nap(void *user, gbx_mcp_request *request, gbx_view arguments)
     struct timeval tv = {.tv_usec = (suseconds_t)number(arguments, "ms", 1) * 1000};
     work *w = calloc(1, sizeof *w);
 
-    (void)user;
     if (w == NULL)
         abort();
     w->request = request;
@@ -156,9 +143,6 @@ static void nap(void *user, gbx_mcp_request *request, gbx_view arguments)
 /* A handler that will not hear of the end. */
 static void deaf(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
-    (void)request;
-    (void)arguments;
 }
 
 /* ---- questions ------------------------------------------------------------------ */
@@ -201,7 +185,6 @@ static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
     static int runs;
     interview *i = calloc(1, sizeof *i);
 
-    (void)user;
     if (i == NULL)
         abort();
     i->request = request;
@@ -217,7 +200,6 @@ static void read_it(void *user, gbx_mcp_request *request, const char *uri)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = 100000};
 
-    (void)user;
     (void)gbx_buf_puts(&contents, "[{\"uri\":");
     (void)gbx_json_append_string(&contents, uri, strlen(uri));
     (void)gbx_buf_puts(&contents, ",\"mimeType\":\"text/plain\",\"text\":\"read\"}]");

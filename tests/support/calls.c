@@ -69,7 +69,6 @@ static bool makes_forks(void *user)
     gbx_engine *engine = engine_start(NULL);
     bool is_fork = proc_is_fork(proc_template());
 
-    (void)user;
     gbx_engine_free(engine);
     return is_fork;
 }

@@ -103,7 +103,6 @@ int __wrap___asprintf_chk(char **ret, int flag, const char *format, ...)
     va_list args;
     int n;
 
-    (void)flag;
     if (is_refused())
         return -1;
     va_start(args, format);

@@ -77,7 +77,6 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
 {
     session *s = user;
 
-    (void)ticket;
     atomic_fetch_or(&s->codes, 1 << gbx_result_code(result));
     gbx_result_free(result);
     atomic_fetch_add(&s->ended, 1);

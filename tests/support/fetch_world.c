@@ -40,7 +40,6 @@ static void on_report(void *user, void *fetch_user, const gbx_fetch_report *repo
 {
     fetch_result *result = fetch_user;
 
-    (void)user;
     result->reports++;
     (void)snprintf(result->report_code, sizeof result->report_code, "%s", report->code);
     (void)snprintf(result->report_url, sizeof result->report_url, "%s", report->url);

@@ -72,7 +72,6 @@ static void on_late(void *user, gbx_engine *engine, const gbx_host_call *call)
     pthread_attr_t attr;
     pthread_t thread;
 
-    (void)engine;
     *l = (late){begin(user, call), call->request, strtol(call->args + 1, NULL, 10)};
     late_threads++;
     (void)pthread_attr_init(&attr);
@@ -85,7 +84,6 @@ static void on_late(void *user, gbx_engine *engine, const gbx_host_call *call)
 
 static void on_never(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
-    (void)engine;
     (void)begin(user, call);
 }
 
@@ -128,7 +126,6 @@ static void on_huge(void *user, gbx_engine *engine, const gbx_host_call *call)
 
 static bool is_settled(void *user)
 {
-    (void)user;
     return late_threads == 0;
 }
 
@@ -156,6 +153,5 @@ void host_functions_expose(host_functions *f, gbx_engine *engine)
 
 void host_functions_settle(host_functions *f)
 {
-    (void)f;
     assert_true(until(is_settled, NULL, 60000));
 }

@@ -29,7 +29,6 @@ __attribute__((format(printf, 2, 3))) static bool say(channel *to, const char *f
 
 static void say_ok(channel *to, const char *rest)
 {
-    (void)rest;
     (void)say(to, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
                   "X-Mark: one\r\nContent-Length: 5\r\n\r\nhello");
 }
@@ -66,7 +65,6 @@ static void say_chunked(channel *to, const char *rest)
 
 static void say_endless(channel *to, const char *rest)
 {
-    (void)rest;
     if (say(to, "HTTP/1.1 200 OK\r\n\r\n"))
         while (say_zeros(to, BLOCK))
             continue;
@@ -76,7 +74,6 @@ static void say_drip(channel *to, const char *rest)
 {
     static const struct timespec pause = {0, 20000000};
 
-    (void)rest;
     if (say(to, "HTTP/1.1 200 OK\r\n\r\n"))
         while (channel_write(to, "x", 1))
             (void)nanosleep(&pause, NULL);
@@ -84,7 +81,6 @@ static void say_drip(channel *to, const char *rest)
 
 static void say_nothing(channel *to, const char *rest)
 {
-    (void)rest;
     channel_hold(to);
 }
 
@@ -131,7 +127,6 @@ static void say_bomb(channel *to, const char *rest)
 
 static void say_hello_gzip(channel *to, const char *rest)
 {
-    (void)rest;
     say_gzip(to, "hello", 0);
 }
 

@@ -6,13 +6,11 @@ gbx_libcurl loaded_curl;
 
 int curl_set_up(void **state)
 {
-    (void)state;
     return gbx_libcurl_load(&loaded_curl, NULL) == GBX_OK ? 0 : -1;
 }
 
 int curl_tear_down(void **state)
 {
-    (void)state;
     gbx_libcurl_unload(&loaded_curl);
     return 0;
 }

@@ -57,7 +57,6 @@ static void on_log(void *user, const gbx_msg_log *line)
 
 static double on_now(void *user)
 {
-    (void)user;
     return (double)gbx_clock_now_ns() / GBX_NS_PER_MS;
 }
 

@@ -11,22 +11,17 @@ char scratch[32];
 static int remove_one(const char *path, const struct stat *st, int kind,
                       struct FTW *walk)
 {
-    (void)st;
-    (void)kind;
-    (void)walk;
     return remove(path);
 }
 
 int scratch_begin(void **state)
 {
-    (void)state;
     (void)snprintf(scratch, sizeof scratch, "/tmp/gbx-test-XXXXXX");
     return mkdtemp(scratch) == NULL ? -1 : 0;
 }
 
 int scratch_end(void **state)
 {
-    (void)state;
     return nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 

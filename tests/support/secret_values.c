@@ -23,7 +23,6 @@ gbx_policy *policy;
 /* Fails if one of them is refused. */
 int secret_values_begin(void **state)
 {
-    (void)state;
     policy = gbx_policy_new();
     for (size_t i = 0; policy != NULL && i < GBX_COUNTOF(secrets); i++) {
         const struct secret *s = &secrets[i];
@@ -39,7 +38,6 @@ int secret_values_begin(void **state)
 
 int secret_values_end(void **state)
 {
-    (void)state;
     gbx_policy_free(policy);
     return 0;
 }

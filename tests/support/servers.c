@@ -21,7 +21,6 @@ static struct event_base *base_of(servers *s)
 
 static void on_changed(void *user, const char *server)
 {
-    (void)server;
     ((servers *)user)->changes++;
 }
 
@@ -227,8 +226,6 @@ gbx_upstream_call *servers_begin(servers *s, const char *server, const char *too
 
 static void on_late(evutil_socket_t fd, short what, void *arg)
 {
-    (void)fd;
-    (void)what;
     *(bool *)arg = true;
 }
 

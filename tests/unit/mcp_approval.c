@@ -75,7 +75,6 @@ static struct {
 
 static void on_line(void *user, const char *line, size_t len)
 {
-    (void)user;
     (void)strncat(lines, line, len);
 }
 
@@ -273,13 +272,11 @@ static void on_wait(char *rest)
 
 static void on_settle(char *rest)
 {
-    (void)rest;
     settle();
 }
 
 static void on_turn(char *rest)
 {
-    (void)rest;
     (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
 }
 
@@ -290,7 +287,6 @@ static void on_cancel(char *rest)
 
 static void on_close(char *rest)
 {
-    (void)rest;
     close_gate();
 }
 
@@ -301,7 +297,6 @@ static void on_end_run(char *rest)
 
 static void on_last_call(char *rest)
 {
-    (void)rest;
     s.ends_run = true;
 }
 
@@ -345,7 +340,6 @@ static void on_person(char *rest)
 
 static void on_deaf(char *rest)
 {
-    (void)rest;
     s.person->is_deaf = true;
 }
 
@@ -455,7 +449,6 @@ static void forget_grants(void)
 
 static void on_forget(char *rest)
 {
-    (void)rest;
     forget_grants();
 }
 
@@ -463,13 +456,11 @@ static void on_lock(char *rest)
 {
     const char *file = grants_path();
 
-    (void)rest;
     assert_int_equal(gbx_file_lock(file, GBX_FILE_LOCK_MS, &s.lock, NULL), GBX_OK);
 }
 
 static void on_unlock(char *rest)
 {
-    (void)rest;
     (void)close(s.lock);
 }
 
@@ -584,7 +575,6 @@ static bool is_logged(char *rest)
 
 static void on_clear_log(char *rest)
 {
-    (void)rest;
     lines[0] = '\0';
 }
 
@@ -595,7 +585,6 @@ static bool is_same_config(char *rest)
     FILE *file = fopen(path, "r");
     size_t len;
 
-    (void)rest;
     assert_non_null(file);
     len = fread(now, 1, sizeof now - 1, file);
     now[len] = '\0';

@@ -130,19 +130,16 @@ static bool on_send(void *user, const void *data, size_t len)
 
 static bool on_is_full(void *user)
 {
-    (void)user;
     return s.is_full;
 }
 
 static void on_give_up(void *user)
 {
-    (void)user;
     s.gave_up++;
 }
 
 static void on_idle(void *user)
 {
-    (void)user;
     s.idled++;
 }
 
@@ -291,20 +288,16 @@ static void work(gbx_mcp_request *request, gbx_view arguments, int asks)
 
 static void call_wait(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
     work(request, arguments, 0);
 }
 
 static void call_ask(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
     work(request, arguments, s.asks);
 }
 
 static void call_done(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    (void)user;
-    (void)arguments;
     finish_text(&request, "done", false);
 }
 
@@ -334,7 +327,6 @@ static void on_read(void *user, gbx_mcp_request *request, const char *uri)
 {
     char contents[256];
 
-    (void)user;
     (void)snprintf(contents, sizeof contents, "[{\"uri\":\"%s\",\"text\":\"t\"}]", uri);
     gbx_mcp_finish_resource(request, contents, strlen(contents));
 }
@@ -478,7 +470,6 @@ static void on_server(char *rest)
 
 static void on_too_long(char *rest)
 {
-    (void)rest;
     gbx_mcp_server_take_too_long(s.now->server);
 }
 
@@ -494,19 +485,16 @@ static void on_updated(char *rest)
 
 static void on_hold(char *rest)
 {
-    (void)rest;
     gbx_mcp_server_hold(s.now->server);
 }
 
 static void on_release(char *rest)
 {
-    (void)rest;
     gbx_mcp_server_release(s.now->server);
 }
 
 static void on_end(char *rest)
 {
-    (void)rest;
     gbx_mcp_server_end(s.now->server);
 }
 

@@ -16,8 +16,6 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 {
     gbx_upstream_call *call = arg;
     gbx_upstream_reply reply = {.message = ""};
-    (void)fd;
-    (void)what;
 
     if (call->cancelled) {
         reply.fault = GBX_UPSTREAM_CANCELLED;
@@ -123,8 +121,6 @@ gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
 
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
-    (void)upstreams;
-    (void)server;
     return false;
 }
 
@@ -181,8 +177,6 @@ static void on_question(evutil_socket_t fd, short what, void *arg)
 {
     question *q = arg;
     gbx_view content = {0};
-    (void)fd;
-    (void)what;
 
     q->request->open--;
     if (q->request->content != NULL)
@@ -236,7 +230,6 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
                       size_t message_len)
 {
-    (void)total;
     (void)snprintf(request->told, sizeof request->told, "%.*s", (int)message_len,
                    message);
 }
@@ -256,7 +249,6 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 {
     static const char trace[] = "\"00-abc-def-01\"";
-    (void)request;
 
     return strcmp(name, "traceparent") == 0 ? (gbx_view){trace, sizeof trace - 1}
                                             : (gbx_view){0};

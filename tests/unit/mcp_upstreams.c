@@ -108,7 +108,6 @@ static void on_let(char *rest)
 
 static void on_start(char *rest)
 {
-    (void)rest;
     servers_start(s.servers);
 }
 
@@ -146,13 +145,11 @@ static void on_secret(char *rest)
 
 static void on_retry(char *rest)
 {
-    (void)rest;
     gbx_upstream_retry(s.servers->all, &s.servers->list[0]);
 }
 
 static void on_free(char *rest)
 {
-    (void)rest;
     gbx_upstreams_free(s.servers->all);
     s.servers->all = NULL;
 }

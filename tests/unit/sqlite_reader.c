@@ -12,62 +12,43 @@
 /* Of the process, which is not used here. */
 bool gbx_channel_read(int fd, void *data, size_t len)
 {
-    (void)fd;
-    (void)data;
-    (void)len;
     abort();
 }
 
 bool gbx_channel_write(int fd, const void *data, size_t len)
 {
-    (void)fd;
-    (void)data;
-    (void)len;
     abort();
 }
 
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s)
 {
-    (void)seal;
-    (void)layers_off;
-    (void)ns_made;
-    (void)identity;
-    (void)memory_bytes;
-    (void)cpu_s;
     abort();
 }
 
 void gbx_seal_template(gbx_seal *seal)
 {
-    (void)seal;
     abort();
 }
 
 bool gbx_seal_worker(const gbx_seal *seal, int channel)
 {
-    (void)seal;
-    (void)channel;
     abort();
 }
 
 void gbx_attack_run(uint32_t index)
 {
-    (void)index;
     abort();
 }
 
 /* In place of the end that the host puts to a query. */
 static int interrupt(void *user)
 {
-    (void)user;
     return 1;
 }
 
 static int on_connection(sqlite3 *db, char **ret_message, const void *api)
 {
-    (void)ret_message;
-    (void)api;
     sqlite3_progress_handler(db, STEPS_MAX, interrupt, NULL);
     return SQLITE_OK;
 }

@@ -8,7 +8,6 @@
 static void keep(void *user, const char *mime_type, const void *data, size_t len,
                  gbx_buf *handle)
 {
-    (void)user;
     assert_memory_equal(data, "hi", len);
     (void)gbx_buf_printf(handle, "{\"kept\":\"%s\",\"bytes\":%zu}", mime_type, len);
 }

@@ -89,7 +89,6 @@ static void check_whole(void *user, const vector *v)
 {
     gbx_hash *hash = gbx_hash_new(find(v->name), v->value_len);
 
-    (void)user;
     feed(hash, v->data, v->data_len, 0);
     ends_as(hash, v);
 }
@@ -103,7 +102,6 @@ static void check_pieces(void *user, const vector *v)
 {
     gbx_hash *hash = gbx_hash_new(find(v->name), v->value_len);
 
-    (void)user;
     feed(hash, v->data, v->data_len, 300);
     ends_as(hash, v);
 }
@@ -118,7 +116,6 @@ static void check_copy(void *user, const vector *v)
     gbx_hash *hash = gbx_hash_new(find(v->name), v->value_len);
     gbx_hash *copy;
 
-    (void)user;
     feed(hash, v->data, v->data_len / 2, 0);
     copy = gbx_hash_copy(hash);
     feed(hash, (const uint8_t *)"something else", 14, 0);

@@ -413,7 +413,6 @@ static void on_writer(char *rest)
 
 static void on_writer_ends(char *rest)
 {
-    (void)rest;
     assert_int_equal(sqlite3_close(writer), SQLITE_OK);
     writer = NULL;
 }

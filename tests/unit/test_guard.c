@@ -34,7 +34,6 @@ static int tear_down(void **state)
 /* The host has fs.list, crypto.sign, axios() and net.income. */
 static bool has_some(void *user, const char *name)
 {
-    (void)user;
     return strcmp(name, "fs") == 0 || strcmp(name, "crypto") == 0 ||
            strcmp(name, "axios") == 0 || strcmp(name, "net") == 0;
 }

@@ -70,8 +70,6 @@ TEST(drop_libraries__leaves_none_of_an_object_system)
 
 static void ignore_log(void *user, const gbx_msg_log *line)
 {
-    (void)user;
-    (void)line;
 }
 
 static int run_all_kinds(void)
@@ -141,7 +139,6 @@ static uint64_t sum_of(const char *from, const char *to)
 
 static bool prove(void *user)
 {
-    (void)user;
     return gbx_realm_prove(realm);
 }
 
@@ -159,7 +156,6 @@ static bool may_be_huge(void)
 
 static bool fails(void *user)
 {
-    (void)user;
     return false;
 }
 
@@ -214,7 +210,6 @@ static bool are_filled(int with)
 
 static bool prove_and_write(void *user)
 {
-    (void)user;
     blocks[5][0] = blocks[5][0];
     return gbx_realm_prove(realm);
 }
@@ -417,7 +412,6 @@ int main(int argc, char **argv)
 {
     int failed;
 
-    (void)argc;
     realm_environment(argv);
     gbx_realm_forbid_threads();
     failed = tests_run(make_realm, NULL);

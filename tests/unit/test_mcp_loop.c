@@ -80,7 +80,6 @@ static void stop_it(void *arg)
 
 static void never(void *arg)
 {
-    (void)arg;
     fail_msg("a post ran after the end");
 }
 
@@ -155,8 +154,6 @@ typedef struct busy {
 static void on_busy(evutil_socket_t fd, short what, void *arg)
 {
     busy *b = arg;
-    (void)fd;
-    (void)what;
 
     if (b->turns == 10)
         gbx_mcp_loop_post(b->loop, &b->stop);

@@ -76,8 +76,6 @@ static void on_long_turn(evutil_socket_t fd, short what, void *arg)
 {
     scene *s = arg;
 
-    (void)fd;
-    (void)what;
     s->unasked += is_held();
     gbx_mcp_loop_stop(s->loop, 0);
 }
@@ -87,8 +85,6 @@ static void on_first_turn(evutil_socket_t fd, short what, void *arg)
     scene *s = arg;
     struct event_base *base = gbx_mcp_loop_base(s->loop);
 
-    (void)fd;
-    (void)what;
     gbx_mcp_loop_stay(s->loop); /* this turn has lasted 20 ms */
     (void)event_base_once(base, -1, EV_TIMEOUT, on_long_turn, s,
                           &(struct timeval){.tv_usec = 20000});

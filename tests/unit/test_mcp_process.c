@@ -40,7 +40,6 @@ static world *const w = &its;
 
 static void on_line(void *user, const char *line, size_t len, int64_t about)
 {
-    (void)about;
     (void)snprintf(w->lines[w->line_count++ % 4], 128, "%.*s", (int)len, line);
     if (w->line_count == w->wanted)
         (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
@@ -59,9 +58,6 @@ static void on_error_line(void *user, const char *line)
 
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
-    (void)user;
-    (void)written;
-    (void)why;
 }
 
 static void on_ended(void *user, const char *why, bool is_lasting)

@@ -35,7 +35,6 @@ static void busy_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     int64_t until_ns = gbx_clock_now_ns() + BUSY_NS;
 
-    (void)arguments;
     if (s->calls++ == 0 && s->asks_to_end)
         (void)raise(SIGTERM);
     while (gbx_clock_now_ns() < until_ns)

@@ -27,9 +27,6 @@ static void on_line(void *user, const char *line, size_t len, int64_t about)
     int64_t until_ns = gbx_clock_now_ns() + LINE_NS;
     scene *s = user;
 
-    (void)line;
-    (void)len;
-    (void)about;
     s->lines++;
     while (gbx_clock_now_ns() < until_ns)
         continue;
@@ -37,27 +34,19 @@ static void on_line(void *user, const char *line, size_t len, int64_t about)
 
 static void on_long_line(void *user)
 {
-    (void)user;
     fail_msg("there is no long line");
 }
 
 static void on_error_line(void *user, const char *line)
 {
-    (void)user;
-    (void)line;
 }
 
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
-    (void)user;
-    (void)written;
-    (void)why;
 }
 
 static void on_ended(void *user, const char *why, bool is_lasting)
 {
-    (void)user;
-    (void)is_lasting;
     fail_msg("it has ended: %s", why);
 }
 
@@ -66,8 +55,6 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
     scene *s = arg;
 
-    (void)fd;
-    (void)what;
     s->most = s->lines > s->most ? s->lines : s->most;
     s->turns += s->lines > 0;
     s->lines = 0;

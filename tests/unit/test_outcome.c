@@ -32,7 +32,6 @@ static gbx_status on_execute(void *user, const gbx_call *call, gbx_outcome *outc
 {
     fake *f = user;
 
-    (void)reterr;
     f->executed++;
     f->timeout_ms = call->limits->timeout_ms;
     assert_true(call->code_len < sizeof f->code);
@@ -111,7 +110,6 @@ static int after(void **state)
 
 static gbx_status give_value(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     return gbx_outcome_value(outcome, "{\"a\":1}", 7);
 }
 
@@ -129,7 +127,6 @@ TEST(value__comes_back_and_says_it_is_not_isolated)
 
 static gbx_status give_lines(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     return gbx_outcome_value(outcome, " [1,\r\n\" \"]\n", 11);
 }
 
@@ -170,7 +167,6 @@ TEST(size__holds_without_the_guard)
 
 static gbx_status give_five_bytes(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     return gbx_outcome_value(outcome, "\"abc\"", 5);
 }
 
@@ -188,7 +184,6 @@ TEST(output__holds_not_past_the_limit)
 
 static gbx_status give_wrongly(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     assert_int_equal(gbx_outcome_value(outcome, "{", 1), GBX_E_USAGE);
     assert_int_equal(gbx_outcome_value(outcome, "", 0), GBX_E_USAGE);
     assert_int_equal(gbx_outcome_error(outcome, GBX_CODE_VALUE, "x", 0, 0),
@@ -212,7 +207,6 @@ TEST(outcome__is_given_once_and_rightly)
 
 static gbx_status give_error(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     return gbx_outcome_error(outcome, GBX_CODE_RUNTIME, "Error: x\nand\x1B more", 1, 7);
 }
 
@@ -228,8 +222,6 @@ TEST(error__has_its_place_in_the_code)
 
 static gbx_status give_nothing(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
-    (void)outcome;
     return GBX_OK;
 }
 
@@ -240,8 +232,6 @@ TEST(nothing__is_a_crash_of_the_runner)
 
 static gbx_status refuse(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
-    (void)outcome;
     return GBX_E_OS;
 }
 
@@ -259,7 +249,6 @@ TEST(status__of_the_runner_is_the_callers)
 
 static gbx_status talk(fake *f, gbx_outcome *outcome)
 {
-    (void)f;
     for (int i = 0; i < 100; i++)
         assert_int_equal(gbx_outcome_log(outcome, GBX_LOG_WARN, "\xFF\0z", 3), GBX_OK);
     return gbx_outcome_value(outcome, "null", 4);

@@ -199,7 +199,6 @@ TEST(roam__leaves_what_others_have_decided)
 
 static void *stay_and_end(void *arg)
 {
-    (void)arg;
     gbx_cpu_stay();
     return NULL;
 }

@@ -265,8 +265,6 @@ int __wrap_getpriority(__priority_which_t which, id_t id)
 int __wrap_getpwuid_r(uid_t id, struct passwd *user, char *text, size_t size,
                       struct passwd **ret)
 {
-    (void)text;
-    (void)size;
     *ret = is_used(id, USER_NAME) ? user : NULL;
     return is_used(id, USER_TOO_LONG) ? ERANGE : 0;
 }
@@ -274,8 +272,6 @@ int __wrap_getpwuid_r(uid_t id, struct passwd *user, char *text, size_t size,
 int __wrap_getgrgid_r(gid_t id, struct group *group, char *text, size_t size,
                       struct group **ret)
 {
-    (void)text;
-    (void)size;
     *ret = is_used(id, GROUP_NAME) ? group : NULL;
     return is_used(id, GROUP_TOO_LONG) ? ERANGE : 0;
 }

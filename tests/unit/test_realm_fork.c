@@ -389,7 +389,6 @@ static int make_realm(void **state)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     realm_environment(argv);
     gbx_realm_forbid_threads();
     return tests_run(make_realm, NULL);

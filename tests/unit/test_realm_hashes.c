@@ -122,7 +122,6 @@ TEST(mac__has_the_known_value_of_every_key)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     realm_environment(argv);
     return tests_run(NULL, NULL);
 }

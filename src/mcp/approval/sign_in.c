@@ -119,7 +119,6 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
     gbx_gate_sign_in *s = user;
 
-    (void)content;
     s->is_declined =
         answer == GBX_MCP_ANSWER_DECLINE || answer == GBX_MCP_ANSWER_CANCEL;
     if (answer != GBX_MCP_ANSWER_ACCEPT)

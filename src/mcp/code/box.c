@@ -135,8 +135,6 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
     gbx_box_run *run = arg;
     gbx_result *result;
 
-    (void)fd;
-    (void)what;
     result = gbx_drive_step(run->drive);
     if (result != NULL)
         end_run(run, result, &none);
@@ -257,7 +255,6 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
     gbx_box_run *run = find_run(box, call->call);
     gbx_view args;
 
-    (void)engine;
     if (run != NULL && run->hooks->request != NULL &&
         gbx_view_open(call->args, call->args_len, &args))
         run->hooks->request(run->user, call, args);

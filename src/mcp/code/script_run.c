@@ -106,7 +106,6 @@ static gbx_box_turn take_turn(void *user, gbx_call *call)
     const gbx_code_data *data = &run->code->data;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(8)};
 
-    (void)call;
     if (data->count == 0)
         return GBX_BOX_GOES;
     if (data->is_pending(data->user, run->text, run->text_len))

@@ -117,8 +117,6 @@ static void detach(gbx_code_call *call)
 
 static void ignore(gbx_tool_call *call, const gbx_gate_reply *reply)
 {
-    (void)call;
-    (void)reply;
 }
 
 void gbx_code_call_abandon(gbx_code_call *call)

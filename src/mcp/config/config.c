@@ -104,7 +104,6 @@ static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view v
         {.name = "secrets", .read = gbx_rules_read_secrets},
         {.name = "audit", .read = read_audit},
     };
-    (void)name;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
 }
@@ -250,8 +249,6 @@ static gbx_status note_name(gbx_json_reader *r, const char *name, gbx_view value
                             void *target)
 {
     gbx_rules_reader *rules = target;
-    (void)r;
-    (void)value;
 
     *(const char **)gbx_need(gbx_list_room(&rules->servers, rules->server_count,
                                            sizeof *rules->servers)) = name;
@@ -262,14 +259,12 @@ static gbx_status note_name(gbx_json_reader *r, const char *name, gbx_view value
 static gbx_status note_names(gbx_json_reader *r, const char *name, gbx_view value,
                              void *target)
 {
-    (void)name;
     return gbx_json_each_member(r, value, note_name, target);
 }
 
 static gbx_status read_servers(gbx_json_reader *r, const char *name, gbx_view value,
                                void *target)
 {
-    (void)name;
     return gbx_json_each_member(r, value, gbx_mcp_read_server, target);
 }
 
@@ -279,8 +274,6 @@ static gbx_status check_typo(gbx_json_reader *r, const char *name, gbx_view valu
 {
     const char *meant =
         gbx_mcp_typo_of(name, top_keys, GBX_COUNTOF(top_keys), TOP_LOOSE);
-    (void)value;
-    (void)target;
 
     return meant == NULL
                ? GBX_OK

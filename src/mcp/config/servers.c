@@ -501,7 +501,6 @@ static gbx_status read_eager(gbx_json_reader *r, gbx_view value, void *target)
 static gbx_status read_switch(gbx_json_reader *r, gbx_view value, void *target)
 {
     bool is_on;
-    (void)target;
 
     return gbx_json_read_bool(r, value, &is_on);
 }
@@ -686,7 +685,6 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view va
         (gbx_mcp_upstream_config *)(uintptr_t)gbx_mcp_config_server(config, name);
     char own_name[GBX_MCP_NAME_MAX + 1];
     gbx_status status;
-    (void)target;
 
     if (server != NULL) { /* it is unclear which of them is meant */
         status = gbx_json_refuse_key(r, "another server has this name: rename one");

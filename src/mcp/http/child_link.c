@@ -84,8 +84,6 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
     gbx_child_link *child = arg;
 
-    (void)bev;
-    (void)what;
     if (child->hooks.ended != NULL || child->is_freed)
         report_end(child);
 }

@@ -343,7 +343,6 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 {
     front *f = arg;
 
-    (void)what;
     if (++f->signal_count > 1)
         _exit(128 + (int)number);
     if (f->phase == STARTING) {
@@ -360,8 +359,6 @@ static void on_spawner_gone(evutil_socket_t fd, short what, void *arg)
 {
     front *f = arg;
 
-    (void)fd;
-    (void)what;
     if (f->phase == ENDING)
         return;
     errno = 0;

@@ -381,9 +381,6 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     gbx_http_server *server = port->server;
     gbx_http_connection *c;
 
-    (void)listener;
-    (void)address;
-    (void)len;
     if (!make_room(server)) {
         (void)close(fd);
         return;

@@ -264,8 +264,6 @@ static void on_due(void *user)
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-    (void)fd;
-    (void)what;
     on_due(arg);
 }
 
@@ -273,8 +271,6 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_output *out = arg;
 
-    (void)fd;
-    (void)what;
     if (out->os_errno == 0)
         break_off(out, EPIPE);
 }

@@ -64,7 +64,6 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     gbx_mcp_post *at = take_posts(loop);
 
     (void)got; /* fails if another wake-up read it; only the list matters */
-    (void)what;
     while (at != NULL && !loop->stopped) {
         gbx_mcp_post *next = begin_post(loop, at);
 
@@ -203,8 +202,6 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
     const gbx_mcp_timer *timer = arg;
 
-    (void)fd;
-    (void)what;
     timer->run(timer->user);
 }
 

@@ -312,7 +312,6 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view val
     static const gbx_json_key lists[] = {
         {.name = "servers", .read = gbx_json_read_list, .add = add_secret_server},
     };
-    (void)target;
 
     return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
                                   "list the servers that may get it");
@@ -320,7 +319,6 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view val
 
 gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)target;
     return gbx_json_read_items(r, value, read_rule, whole(r)->rules);
 }
 
@@ -334,13 +332,11 @@ gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value, void *tar
          .read = read_action,
          .offset = offsetof(gbx_gate_rules, others)},
     };
-    (void)target;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), whole(r)->rules);
 }
 
 gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)target;
     return gbx_json_read_members(r, value, read_secret, NULL);
 }

@@ -40,7 +40,6 @@ static void no_prompt(gbx_mcp_request *request)
 
 static bool always(const gbx_mcp_request *request)
 {
-    (void)request;
     return true;
 }
 

@@ -138,7 +138,6 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
 
-    (void)what;
     if (++s->signal_count > 1)
         _exit(128 + (int)number);
     begin_ending(s);
@@ -236,7 +235,6 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     size_t len;
     ssize_t n = read(fd, s->chunk, sizeof s->chunk);
 
-    (void)what;
     if (n > 0) {
         gbx_mcp_line_reader_feed(&s->lines, s->chunk, (size_t)n);
         s->has_lines = true;
@@ -296,7 +294,6 @@ static void on_idle(void *user)
 
 static void on_broken(void *user, int os_errno)
 {
-    (void)os_errno;
     begin_ending(user);
 }
 

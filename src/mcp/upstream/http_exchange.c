@@ -189,9 +189,6 @@ static size_t on_read(char *to, size_t size, size_t count, void *user)
 
 static int on_seek(void *user, curl_off_t offset, int origin)
 {
-    (void)user;
-    (void)offset;
-    (void)origin;
     return CURL_SEEKFUNC_FAIL;
 }
 
@@ -287,8 +284,6 @@ const char *gbx_http_exchange_error(const gbx_http_exchange *e, CURLcode result)
 
 static void on_farewell_done(void *user, gbx_http_exchange *farewell, CURLcode result)
 {
-    (void)user;
-    (void)result;
     LIST_REMOVE(farewell, entry);
     gbx_http_exchange_free(farewell);
 }

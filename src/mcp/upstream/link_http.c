@@ -609,7 +609,6 @@ static void on_stream_event(void *user, gbx_http_exchange *exchange,
     http *h = user;
 
     /* The link and its stream may be freed in here: do not touch them afterwards. */
-    (void)exchange;
     if (h->is_sse && strcmp(event->name, "endpoint") == 0 && h->endpoint == NULL) {
         h->endpoint = gbx_http_resolve(h->web, h->config->url, event->data, event->len);
         if (h->endpoint == NULL)
@@ -741,7 +740,6 @@ static void leave(gbx_link *link, bool is_hopeless)
 {
     http *h = (http *)link;
 
-    (void)is_hopeless;
     free_exchanges(h);
     if (h->session != NULL && !h->is_forgotten && !h->is_modern && !h->is_sse)
         say_farewell(h);

@@ -341,7 +341,6 @@ static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
 {
     long peer = find_peer(gbx_http_descriptor(c));
 
-    (void)user;
     if (peer != (long)geteuid() && peer != 0) {
         gbx_http_reply(c, 403, NULL, NULL, NULL, 0);
         return GBX_HTTP_ANSWERED;
@@ -414,7 +413,6 @@ static void on_pasted(evutil_socket_t fd, short what, void *arg)
     char *rest = line;
     char *word;
 
-    (void)what;
     if (n <= 0) {
         (void)event_del(s->pasted);
         return;
@@ -434,8 +432,6 @@ static void on_patience(void *user)
 
 static void on_stopped(evutil_socket_t fd, short what, void *arg)
 {
-    (void)fd;
-    (void)what;
     on_patience(arg);
 }
 

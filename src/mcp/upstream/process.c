@@ -185,7 +185,6 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 {
     gbx_process *p = arg;
 
-    (void)what;
     if (read_some(p, fd, CHUNKS_AT_ONCE, TURN_NS, take_output))
         return;
     (void)event_del(p->on_output);
@@ -200,7 +199,6 @@ static void on_errors(evutil_socket_t fd, short what, void *arg)
 {
     gbx_process *p = arg;
 
-    (void)what;
     if (!read_some(p, fd, CHUNKS_AT_ONCE, TURN_NS, take_errors))
         (void)event_del(p->on_errors);
 }
@@ -219,7 +217,6 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     gbx_process *p = arg;
     char byte;
 
-    (void)what;
     take_reports(p);
     if (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
         (void)event_del(p->on_control);
@@ -239,8 +236,6 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     gbx_process *p = arg;
     char why[GBX_ENDING_TEXT_MAX];
 
-    (void)fd;
-    (void)what;
     take_reports(p);
     (void)read_some(p, p->at.fds[STDOUT_FILENO], CHUNKS_AT_END, END_NS, take_output);
     (void)read_some(p, p->at.fds[STDERR_FILENO], CHUNKS_AT_END, END_NS, take_errors);
@@ -259,7 +254,6 @@ static void on_broken(void *user, int os_errno)
     gbx_process *p = user;
     uint64_t written = gbx_mcp_output_written(p->out);
 
-    (void)os_errno;
     close_input(p);
     if (!p->is_told)
         p->hooks.deaf(p->hooks.user, written, "it has closed its input");

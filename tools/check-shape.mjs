@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 108076,
-  'lines in src/mcp': 39805,
-  'lines in src/mcp/code': 8825,
-  'lines in src/mcp/data': 3760,
-  'lines in tests and node/test': 75292,
-  'files in src': 377,
+  'lines in src': 106398,
+  'lines in src/mcp': 39167,
+  'lines in src/mcp/code': 8645,
+  'lines in src/mcp/data': 3741,
+  'lines in tests and node/test': 67351,
+  'files in src': 376,
   'headers in src': 72,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
@@ -26,7 +26,7 @@ const BARS = {
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
   'words in pages of docs': 13997,
-  'words in ARCHITECTURE.md': 2500,
+  'words in ARCHITECTURE.md': 2497,
   'call cycles between files of src': 0,
 };
 

@@ -4,7 +4,7 @@
  * of them to take, and adds those to our own file. It runs in a sealed worker, bundled by esbuild
  * with two parsers from npm. host_files.c calls each exported function.
  */
-import { applyEdits, modify, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { applyEdits, modify, printParseErrorCode, visit } from 'jsonc-parser';
 import { parse as parseToml, TomlError } from 'smol-toml';
 
 /* Members that are kept; null: the whole value. "*" stands for any name. Other members belong
@@ -39,32 +39,55 @@ const isPlain = (text) => !text.includes('\0') && text.isWellFormed();
 /* Parse the wanted members. Numbers in "env" and "headers" stand for strings, so they are kept
  * as written: 1.50 and not 1.5. */
 function readJson(text) {
-  /* parseTree() adds what is wrong to this list. The first ends the reading. */
-  const errors = {
-    push({ error, offset }) {
-      throw new Fault(printParseErrorCode(error).replace(/(?!^)[A-Z]/g, ' $&').toLowerCase(), text, offset);
-    },
-  };
-  function literalOf({ value, offset, length }, outer) {
-    if (typeof value === 'string' && !isPlain(value))
-      throw new Fault('a string here cannot hold NUL, or half a character', text, offset);
-    if (value === Infinity || value === -Infinity) throw new Fault('the number is too large', text, offset);
-    return typeof value === 'number' && ['env', 'headers'].includes(outer) ? text.slice(offset, offset + length) : value;
+  const stack = []; /* of the containers that are open and wanted: { value, name, wanted } */
+  let root, skipped = 0, isSkipped = false;
+  const top = () => stack.at(-1);
+  function put(value) {
+    if (stack.length === 0) root = value;
+    else if (Array.isArray(top().value)) top().value.push(value);
+    else top().value[top().name] = value;
   }
-  /* name is that of the node, outer that of its container; both are undefined in an array. */
-  function valueOf(node, wanted, name, outer) {
-    if (!node.children) return literalOf(node, outer);
-    if (node.type === 'array') return isObject(wanted) ? [] : node.children.map((item) => valueOf(item, null, undefined, name));
-    const object = { __proto__: null };
-    for (const { children: [{ value: key, offset }, member] } of node.children) {
-      if (isObject(wanted) && !Object.hasOwn(wanted, key) && !('*' in wanted && isPlain(key))) continue;
-      if (!isPlain(key)) throw new Fault('a key here cannot hold NUL, or half a character', text, offset);
-      if (Object.hasOwn(object, key)) throw new Fault('duplicate key', text, offset);
-      object[key] = valueOf(member, wanted && (wanted[key] ?? wanted['*']), key, name);
+  function open(value) {
+    if (skipped > 0 || isSkipped) {
+      skipped++;
+      isSkipped = false;
+      return;
     }
-    return object;
+    put(value);
+    const wanted = stack.length === 0 ? WANTED : top().wanted && (top().wanted[top().name] ?? top().wanted['*']);
+    if (isObject(wanted) && Array.isArray(value)) skipped++;
+    else stack.push({ value, wanted });
   }
-  return valueOf(parseTree(text, errors, { allowTrailingComma: true }), WANTED);
+  const close = () => void (skipped > 0 ? skipped-- : stack.pop());
+  visit(text, {
+    onObjectBegin: () => open({ __proto__: null }),
+    onArrayBegin: () => open([]),
+    onObjectEnd: close,
+    onArrayEnd: close,
+    onObjectProperty(name, offset) {
+      if (skipped > 0) return;
+      const { value, wanted } = top();
+      isSkipped = isObject(wanted) && !Object.hasOwn(wanted, name) && !('*' in wanted && isPlain(name));
+      if (isSkipped) return;
+      if (!isPlain(name)) throw new Fault('a key here cannot hold NUL, or half a character', text, offset);
+      if (Object.hasOwn(value, name)) throw new Fault('duplicate key', text, offset);
+      top().name = name;
+    },
+    onLiteralValue(value, offset, length) {
+      const wasSkipped = isSkipped || skipped > 0;
+      isSkipped = false;
+      if (wasSkipped) return;
+      if (typeof value === 'string' && !isPlain(value))
+        throw new Fault('a string here cannot hold NUL, or half a character', text, offset);
+      if (value === Infinity || value === -Infinity) throw new Fault('the number is too large', text, offset);
+      const isText = typeof value === 'number' && ['env', 'headers'].includes(stack.at(-2)?.name);
+      put(isText ? text.slice(offset, offset + length) : value);
+    },
+    onError(code, offset) {
+      throw new Fault(printParseErrorCode(code).replace(/(?!^)[A-Z]/g, ' $&').toLowerCase(), text, offset);
+    },
+  }, { allowTrailingComma: true });
+  return root;
 }
 
 /* Dates, and numbers that JSON lacks, become text. */

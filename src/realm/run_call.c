@@ -709,4 +709,5 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
         find_hint(realm, data, &ret->result);
     gbx_prepared_code_cleanup(&realm->prepared);
     realm->in = NULL;
+    realm->host = NULL;
 }

@@ -122,8 +122,6 @@ static gbx_realm_outcome play(gbx_realm *realm, gbx_form form, const char *code,
     };
 
     gbx_realm_run(realm, &call, &host, &outcome);
-    realm->host = NULL; /* both end here, and preloads may ask for the time */
-    realm->in = NULL;
     return outcome;
 }
 

@@ -57,7 +57,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_zygote 15
     test_nomem_engine 15
     test_data_rows 15
-    mcp_import 15
+    mcp_import 22
     mcp_together 15
     node_examples 15
     mcp_flood 10

@@ -32,7 +32,11 @@ static bool expect(const char *text, size_t size, size_t *at, const char **ret,
         *ret_len = len;
         if (*ret == NULL)
             return true;
-        if (is_blank(start, len))
+        if (len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
+            *ret += 3;
+            *ret_len -= 3;
+        }
+        if (is_blank(*ret, *ret_len))
             continue;
         if (start[len - 1] == '\r')
             (*ret_len)--;

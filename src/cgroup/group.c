@@ -99,6 +99,8 @@ static bool write_number(int dir, const char *name, uint64_t number)
     return gbx_cgroup_write(dir, name, text);
 }
 
+#define LEVELS_MAX 64 /* the parent of the machine's root is itself */
+
 /* The smallest memory limit among the machine and the visible parent groups. */
 static uint64_t least_above(int parent)
 {
@@ -108,7 +110,9 @@ static uint64_t least_above(int parent)
 
     if (sysinfo(&machine) == 0)
         least = (uint64_t)machine.totalram * machine.mem_unit;
-    while (dir >= 0 && faccessat(dir, "cgroup.procs", F_OK, 0) == 0) {
+    for (int i = 0;
+         i < LEVELS_MAX && dir >= 0 && faccessat(dir, "cgroup.procs", F_OK, 0) == 0;
+         i++) {
         char text[32];
         int next;
 

@@ -408,13 +408,16 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_request request = number_of(run, wire_id);
+    bool is_open;
 
     (void)pthread_mutex_lock(&h->lock);
-    forget_job(run->engine, request);
+    is_open = find(h, request) != NULL;
+    if (is_open)
+        forget_job(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
-    /* Without effect if it has been answered. */
-    gbx_hostcall_refuse(run->engine, request, "AbortError", "the request was cancelled",
-                        "ABORT_ERR");
+    if (is_open) /* otherwise it has been answered */
+        gbx_hostcall_refuse(run->engine, request, "AbortError",
+                            "the request was cancelled", "ABORT_ERR");
 }
 
 static bool is_waiting(const gbx_run *run)

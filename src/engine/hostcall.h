@@ -2,9 +2,9 @@
 /*
  * hostcall - the exposed functions of the host, and the requests that wait for answers.
  *
- * A worker's request gets a number that the worker never sees, and waits in a list of
- * its run. An answer may come once, late or never. It names that number, by which it
- * finds the request only while the request waits. A separate lock guards requests and
+ * A worker's request waits in a list of its run. Its number is that of its call and the
+ * one that the worker gave it. An answer names that number, and may come once, late or
+ * never; it finds the request only while the request waits. A separate lock guards requests and
  * answers, and is not held while a host function runs.
  */
 #ifndef GBX_ENGINE_HOSTCALL_H

@@ -10,7 +10,7 @@ foreach(name attacks sweep)
         PkgConfig::CMOCKA)
     add_dependencies(test_${name} glovebox-worker)
 endforeach()
-target_link_libraries(test_attacks PRIVATE gbx_scaled_timeouts)
+target_link_libraries(test_attacks PRIVATE gbx_scaled_timeouts gbx_support)
 gbx_test(test_attacks escape 600)
 gbx_test(test_attacks_as_nobody escape 600 test_attacks nobody)
 set_property(TEST test_attacks test_attacks_as_nobody APPEND PROPERTY

@@ -8,7 +8,9 @@
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
+#include "proc.h"
 #include "test.h"
+#include "until.h"
 #include "worker/attack_table.h"
 #include "worker/worker.h"
 
@@ -76,6 +78,20 @@ static void run(column *c, uint32_t layers_off, uint32_t layers)
     gbx_attack_close(session);
 }
 
+/* Is a template that is made now the fork of a zygote? */
+static bool is_forked(void *user)
+{
+    gbx_attack_session *session = NULL;
+    gbx_error error = {0};
+    bool is_fork;
+
+    if (gbx_attack_open(NULL, GBX_JIT_FULL, 0, &session, &error) != GBX_OK)
+        return false;
+    is_fork = proc_is_fork(proc_template());
+    gbx_attack_close(session);
+    return is_fork;
+}
+
 static bool has_layer(const column *c, size_t layer)
 {
     return (c->standing & GBX_LAYER_BIT(layer)) != 0;
@@ -108,8 +124,10 @@ static int start(void **state)
         return -1;
     gbx_attack_victims_open(&m->victims);
     run(&m->none, ALL_LAYERS, ALL_LAYERS);
+    if (!until(is_forked, NULL, 60000))
+        return -1;
     run(&m->all, 0, ALL_LAYERS);
-    gbx_zygote_end(); /* of which all but the first were forks */
+    gbx_zygote_end();
     run(&m->executed, 0, ALL_LAYERS);
     for (size_t layer = 0; layer < GBX_LAYER_COUNT; layer++) {
         run(&m->alone[layer],

@@ -39,8 +39,11 @@ function withError([code, words]) {
 export const groups = Object.fromEntries(table('code').map(([group, lines]) => [group, rows(lines).map(withError)]));
 groups.forms.push(['  \n', { error: 'INVALID_CODE', message: /^the code is empty$/ }], [' '.repeat(60000), { error: 'INVALID_CODE' }]);
 
+const WORDS = ['error', 'value', 'name', 'message', 'line', 'column', 'hint', 'note', 'logs', 'calls', 'input', 'timeout'];
+
 /** The result of `execute`, of either, against a row of the table. */
 export function check([code, want], { content, structuredContent: got, isError }) {
+  for (const word of Object.keys(want)) assert.ok(WORDS.includes(word) || word === want.error, `no word '${word}'`);
   const said = JSON.stringify(got).slice(0, 1500);
   const { error: { code: error, name, message, line, column, hint } = {} } = got;
   assert.equal(error, want.error, said);

@@ -192,6 +192,20 @@ TEST(env_file__that_others_can_change_stops_its_server)
     assert_int_equal(chmod(vars, 0600), 0);
 }
 
+/* Some readers would end there, and lose the variables behind it. */
+TEST(env_file__with_a_nul_byte_stops_its_server)
+{
+    static const char text[] = "A=1\n\0\nB=2\n";
+    gbx_mcp_config *config;
+
+    scratch_put("nul", text, sizeof text - 1);
+    config = parsed_config(
+        path, "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"envFile\": \"nul\"}}}");
+    assert_true(config->servers[0].is_malformed);
+    assert_non_null(strstr(config->servers[0].fault, "has a NUL byte"));
+    gbx_mcp_config_free(config);
+}
+
 TEST(tilde__needs_a_home_directory)
 {
     gbx_mcp_config *config;

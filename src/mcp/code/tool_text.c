@@ -154,7 +154,7 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
     if (gbx_mcp_takes_links(request))
         gbx_excerpt_link(&cut, "reply", "text/plain", &blocks);
     (void)gbx_buf_puts(&blocks, "]");
-    if (blocks.failed)
+    if (shown.failed || blocks.failed)
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
     else
         gbx_mcp_finish(request, &(gbx_mcp_result){.content = (char *)blocks.data,

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "mcp/config/config_reader.h"
 #include "policy/policy.h"
 
@@ -269,15 +270,28 @@ static gbx_status read_servers(gbx_json_reader *r, const char *name, gbx_view va
 }
 
 /* Hosts may have other members of the root. A misspelling of one of ours is refused. */
-static gbx_status check_typo(gbx_json_reader *r, const char *name, gbx_view value,
-                             void *target)
+static gbx_status check_typos(const gbx_json_reader *r, gbx_view root)
 {
-    const char *meant =
-        gbx_mcp_typo_of(name, top_keys, GBX_COUNTOF(top_keys), TOP_LOOSE);
+    gbx_view name;
+    gbx_view value;
+    size_t cursor = 0;
 
-    return meant == NULL
-               ? GBX_OK
-               : gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", meant);
+    while (gbx_view_next(root, &cursor, &name, &value)) {
+        GBX_CLEANUP(gbx_free) char *plain = gbx_view_string(name, name.len);
+        char quote[GBX_QUOTE_SIZE];
+        const char *meant = NULL;
+
+        if (plain != NULL)
+            meant = gbx_mcp_typo_of(plain, top_keys, GBX_COUNTOF(top_keys), TOP_LOOSE);
+        if (meant == NULL)
+            continue;
+        (void)gbx_refuse(r->err, "", 0, "%s: unknown key: did you mean '%s'?",
+                         gbx_quote(quote, plain, strlen(plain)), meant);
+        gbx_utf8_position(r->text, r->len, (size_t)(name.at - r->text), &r->err->line,
+                          &r->err->column);
+        return GBX_E_POLICY;
+    }
+    return GBX_OK;
 }
 
 static gbx_status read_all(gbx_mcp_reader *all)
@@ -299,7 +313,7 @@ static gbx_status read_all(gbx_mcp_reader *all)
         gbx_json_open(r, "configuration", CONFIG_BYTES_MAX, GBX_JSON_DEPTH_MAX, &root);
 
     if (status == GBX_OK)
-        status = gbx_json_each_member(r, root, check_typo, NULL);
+        status = check_typos(r, root);
     for (size_t i = 0; status == GBX_OK && i < GBX_COUNTOF(steps); i++)
         status = gbx_json_read_member(r, root, steps[i].name, steps[i].read,
                                       steps[i].target);

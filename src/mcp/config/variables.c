@@ -276,6 +276,8 @@ gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *se
 
     if (gbx_trusted_file_read(&file, FILE_MAX, &text, NULL, NULL, &err) != GBX_OK)
         return gbx_json_refuse(r, "%s", err.message);
+    if (memchr(text.data, 0, text.len) != NULL)
+        return gbx_json_refuse(r, "the file of variables '%s' has a NUL byte", path);
     (void)gbx_need(gbx_buf_append(&text, "", 1) ? text.data : NULL);
     rest = (char *)text.data;
     while (status == GBX_OK && (line = strsep(&rest, "\n")) != NULL)

@@ -71,10 +71,6 @@ function build(Server) {
     const schema = z.object({ region: region('Region'), level, nested });
     add('routed', schema, () => text(JSON.stringify(seenHeaders)));
   }
-  add('forget', empty, () => {
-    setTimeout(() => sessions.clear(), 10);
-    return text('forgotten');
-  });
   add('vanish', empty, () => {
     hasVanished = true;
     return wait(60000);

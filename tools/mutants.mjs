@@ -106,7 +106,8 @@ function changed(body, change) {
   if (kind === 'body') return `${rest}\n`;
   const [, old, next] = /^([^]*?) =>(?: ([^]*))?$/.exec(rest ?? '') ?? [];
   if (kind !== 'text' || body.split(old).length !== 2) throw new Error(`${JSON.stringify(old)} is not there once`);
-  return body.replace(old, () => next ?? '');
+  // A removed statement may be all of a branch.
+  return body.replace(old, () => next ?? (old.endsWith(';') ? ';' : ''));
 }
 
 // ---- building and running ----------------------------------------------------------

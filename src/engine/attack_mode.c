@@ -154,7 +154,7 @@ gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers
     options.cgroup = s->group.dir;
     gbx_worker_uid_choose(0, uids);
     options.uids = uids;
-    if (!gbx_zygote_spawn(&options, &s->process))
+    if (!gbx_zygote_spawn(&options, (gbx_span){NULL, 0}, uids, &s->process))
         status = gbx_spawn(&options, &s->process, reterr);
     (void)setsockopt(s->process.control, SOL_SOCKET, SO_PASSCRED, &(int){0},
                      sizeof(int));

@@ -265,9 +265,15 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
  * signal of a template follows that thread. Any thread may call.
  */
 
-/* Fork a template; *ret is as after gbx_spawn(). May wait for a starting zygote. False if
- * there is no zygote to fork from: execute the program instead. */
-bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret);
+/*
+ * Fork a template and send it this CONFIG; *ret is as after gbx_spawn(). May wait for a
+ * starting zygote. False if there is no zygote to fork from: execute the program instead.
+ *
+ * When several engines in a row have had the same CONFIG, the next one's template is
+ * forked ahead. The engine that takes it takes its users too: uids.
+ */
+bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_span config,
+                      char uids[GBX_WORKER_UIDS_SIZE], gbx_spawned *ret);
 
 typedef enum gbx_worker_state {
     GBX_WORKER_FORKING,  /* requested; no FORKED received */

@@ -30,6 +30,8 @@ typedef struct gbx_spawn_options {
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits to leave out; only in attack mode */
     const char *uids;        /* users for a root host's template (engine.h) */
+    uint32_t worker_uid;     /* the user that they were chosen for */
+    bool is_spare;           /* only a zygote's: no engine has asked for it yet */
     int cgroup;              /* directory of the group to enter; -1: the host's group */
     uint32_t huge_pages;     /* only a zygote: maximum for the engine's code */
     int rows;                /* only the reader of a database: its file for the rows, */
@@ -44,6 +46,7 @@ typedef struct gbx_spawned {
     int cgroup_errno; /* why it is not in the group, or 0 */
     bool is_settled;  /* pidfd and pid are the template's */
     bool is_bundled;  /* the program and its libraries are files of a bundle */
+    bool was_spare;   /* it was forked before its engine was made */
 } gbx_spawned;
 
 #define GBX_SPAWNED_INIT ((gbx_spawned){.control = -1, .said = -1, .pidfd = -1})

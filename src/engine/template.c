@@ -79,6 +79,8 @@ static void died(gbx_template *t, bool is_late)
 {
     gbx_engine *engine = t->engine;
     gbx_worker *next;
+    /* It may have ended before the engine took it; the next one is not a spare. */
+    bool was_spare = t->process.was_spare && t->state == GBX_TEMPLATE_STARTING;
     bool was_useful;
     gbx_shortage shortage = gbx_confine_shortage(engine);
     gbx_error early = {0};
@@ -96,14 +98,17 @@ static void died(gbx_template *t, bool is_late)
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     if (t->state == GBX_TEMPLATE_LOADING || engine->current == t)
         (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
-    gbx_change_end(engine, t, &error);
+    if (was_spare)
+        engine->templates_started--;
+    else
+        gbx_change_end(engine, t, &error);
     t->state = GBX_TEMPLATE_DEAD;
     if (engine->current == t)
         engine->current = NULL;
     (void)pthread_mutex_unlock(&engine->lock);
     end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
-    if (!t->is_renewal && !was_useful) {
+    if (!t->is_renewal && !was_useful && !was_spare) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
             gbx_queue_lacks(engine, early.message, 0);
@@ -136,7 +141,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
 }
 
 /* The first message: CONFIG. */
-static bool send_config(gbx_template *t)
+static bool put_config(gbx_template *t, gbx_buf *to)
 {
     const gbx_options *o = &t->engine->settings.options;
     gbx_msg_config config = {
@@ -152,15 +157,13 @@ static bool send_config(gbx_template *t)
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
     };
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX / 2};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_CONFIG_MAX};
 
     for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
         config.preloads++;
     if (!gbx_hostcalls_names(t->engine, o->policy, false, &names, &t->function_serial))
         return false;
     config.functions = (gbx_span){names.data, names.len};
-    return gbx_msg_put(&buf, 0, &config) && send(t->process.control, buf.data, buf.len,
-                                                 MSG_NOSIGNAL) == (ssize_t)buf.len;
+    return gbx_msg_put(to, 0, &config);
 }
 
 static bool send_preloads(gbx_template *t)
@@ -192,18 +195,45 @@ static bool may_start_cold(const gbx_engine *engine)
            engine->templates_started == 0 && engine->preloads == NULL;
 }
 
-gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
+/* A process with its CONFIG. */
+static gbx_status make_process(gbx_template *t, gbx_error *reterr)
 {
-    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_HELLO);
+    gbx_engine *engine = t->engine;
     const gbx_options *o = &engine->settings.options;
     gbx_spawn_options options = {.worker_path = o->worker_path,
                                  .jit = o->jit,
                                  .uids = engine->worker_uids,
+                                 .worker_uid = o->worker_uid,
                                  .huge_pages = o->huge_pages,
                                  .cgroup = engine->group.dir};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf config = {.ceiling = GBX_CONFIG_MAX};
+    gbx_status status;
+
+    if (engine->worker_uids[0] == 0)
+        gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
+    if (may_fork_from_zygote(engine)) {
+        if (!put_config(t, &config))
+            return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a template");
+        if (gbx_zygote_spawn(&options, (gbx_span){config.data, config.len},
+                             engine->worker_uids, &t->process))
+            return GBX_OK;
+        config.len = 0;
+    }
+    t->is_cold = may_start_cold(engine);
+    status = gbx_spawn(&options, &t->process, reterr);
+    if (status == GBX_OK &&
+        (!put_config(t, &config) || send(t->process.control, config.data, config.len,
+                                         MSG_NOSIGNAL) != (ssize_t)config.len))
+        status = gbx_worker_died_early(&t->process, reterr);
+    return status;
+}
+
+gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
+{
+    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_HELLO);
     gbx_template *t = calloc(1, sizeof *t);
     gbx_error err = {0};
-    gbx_status status = GBX_OK;
+    gbx_status status;
 
     if (t == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a template");
@@ -211,22 +241,21 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     t->process = GBX_SPAWNED_INIT;
     t->born_ns = gbx_clock_now_ns();
     gbx_buf_init(&t->in, GBX_KIB(64));
-    if (engine->worker_uids[0] == 0)
-        gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
     t->content_seq = engine->content_seq;
-    if (!may_fork_from_zygote(engine) || !gbx_zygote_spawn(&options, &t->process)) {
-        t->is_cold = may_start_cold(engine);
-        status = gbx_spawn(&options, &t->process, &err);
-    }
+    status = make_process(t, &err);
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
-    if (status == GBX_OK && (!send_config(t) || !send_preloads(t)))
+    if (status == GBX_OK && !send_preloads(t))
         status = gbx_worker_died_early(&t->process, &err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);
         if (t->control == NULL || event_add(t->control, &patience) < 0)
             status = gbx_fail(&err, GBX_E_NOMEM, "no memory for an event");
+    }
+    if (status != GBX_OK && t->process.was_spare) {
+        gbx_template_end(t);
+        return gbx_template_start(engine, reterr);
     }
     if (status != GBX_OK) {
         lacks(t, err.message, err.os_errno);

@@ -32,6 +32,11 @@
 
 #define PATH_SIZE 512
 
+/* After so many engines in a row with the same CONFIG, the next one's template is forked
+ * before it is asked for; and the longest such CONFIG. */
+#define SPARE_AFTER 4
+#define CONFIG_SIZE 1024
+
 /* The properties that templates inherit; other values need another zygote. */
 typedef struct likeness {
     char worker_path[PATH_SIZE];
@@ -49,10 +54,21 @@ typedef enum state {
     READY,
 } state;
 
+/* A template for an engine like the last ones, which starts while nobody waits. */
+typedef struct spare {
+    gbx_spawned process; /* pid 0: none */
+    uint32_t worker_uid; /* as asked for */
+    char uids[GBX_WORKER_UIDS_SIZE];
+    uint8_t config[CONFIG_SIZE]; /* of the last engine */
+    size_t config_len;
+    uint32_t row; /* engines in a row with this CONFIG */
+} spare;
+
 typedef struct zygote {
     likeness of;
     state state;
     gbx_spawned process;
+    spare spare;
     int64_t asked_ns; /* when a template was last requested; 0: never */
     int64_t born_ns;
     uint32_t forks;
@@ -138,7 +154,7 @@ static bool receive(int control, gbx_timeout patience, gbx_zygote_answer *ret,
 
 static bool request(int control, const gbx_spawn_options *o, const int fds[3])
 {
-    gbx_zygote_request text = {.layers_off = o->layers_off};
+    gbx_zygote_request text = {.layers_off = o->layers_off, .is_spare = o->is_spare};
 
     if (strlen(o->uids) >= sizeof text.uids)
         return false;
@@ -149,8 +165,16 @@ static bool request(int control, const gbx_spawn_options *o, const int fds[3])
 
 /* ---- state of a zygote; the lock is held ----------------------------------------- */
 
+static void end_spare(zygote *z)
+{
+    if (z->spare.process.pid != 0)
+        gbx_spawned_close(&z->spare.process);
+    z->spare = (spare){.row = 0};
+}
+
 static void end(zygote *z)
 {
+    end_spare(z);
     gbx_spawned_close(&z->process);
     z->process = GBX_SPAWNED_INIT;
     z->state = IDLE;
@@ -196,6 +220,38 @@ static zygote *place_of(family *f, const likeness *of)
     return oldest;
 }
 
+/* Any failure ends the zygote. */
+static bool fork_template(zygote *z, const gbx_spawn_options *o, gbx_span config,
+                          gbx_spawned *ret)
+{
+    int fds[3] = {-1, -1, o->cgroup};
+    gbx_zygote_answer text = {0};
+    int pidfd = -1;
+    bool ok;
+
+    ok = gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK &&
+         request(z->process.control, o, fds);
+    gbx_fd_close(&fds[0]);
+    gbx_fd_close(&fds[1]);
+    ok = ok && receive(z->process.control, GBX_TIMEOUT_ZYGOTE, &text, &pidfd) &&
+         text.error == 0 && text.pid > 0 && pidfd >= 0;
+    if (ok) {
+        ret->pid = text.pid;
+        ret->pidfd = pidfd;
+        ok = send(ret->control, config.data, config.len, MSG_NOSIGNAL) ==
+             (ssize_t)config.len;
+    } else {
+        gbx_fd_close(&pidfd);
+    }
+    z->forks++;
+    note(z, ok);
+    if (!ok) {
+        gbx_spawned_close(ret);
+        end(z);
+    }
+    return ok;
+}
+
 /* ---- the keeper thread, the parent of zygotes and their templates ---------------- */
 
 static bool start(const likeness *of, gbx_spawned *ret)
@@ -218,6 +274,30 @@ static bool start(const likeness *of, gbx_spawned *ret)
     else
         gbx_spawned_close(ret);
     return is_ready;
+}
+
+static bool wants_spare(const zygote *z)
+{
+    return z->state == READY && z->spare.row >= SPARE_AFTER &&
+           z->spare.process.pid == 0;
+}
+
+/* The lock is released while the system is asked for users, which may be slow. */
+static void start_spare(family *f, zygote *z)
+{
+    char uids[GBX_WORKER_UIDS_SIZE];
+    gbx_spawn_options options = {.uids = uids, .cgroup = -1, .is_spare = true};
+    uint32_t asked = z->spare.worker_uid;
+    spare *s = &z->spare;
+
+    (void)pthread_mutex_unlock(&f->lock);
+    gbx_worker_uid_choose(asked, uids);
+    (void)pthread_mutex_lock(&f->lock);
+    if (!wants_spare(z) || s->worker_uid != asked)
+        return;
+    strcpy(s->uids, uids);
+    s->process = GBX_SPAWNED_INIT;
+    (void)fork_template(z, &options, (gbx_span){s->config, s->config_len}, &s->process);
 }
 
 /* The lock is released while the process starts; state WANTED reserves its place. */
@@ -250,6 +330,8 @@ static int64_t look_after(family *f)
 
         if (z->state == WANTED)
             start_wanted(f, z);
+        if (wants_spare(z))
+            start_spare(f, z);
         if (z->state == READY && gbx_clock_now_ns() >= until)
             end(z);
         else if (z->state == READY && until < again)
@@ -266,6 +348,14 @@ static bool is_wanted(const family *f)
     return false;
 }
 
+static bool has_work(const family *f)
+{
+    for (size_t i = 0; i < ZYGOTES_MAX; i++)
+        if (wants_spare(&f->members[i]))
+            return true;
+    return is_wanted(f);
+}
+
 static void *keep(void *arg)
 {
     family *f = arg;
@@ -275,7 +365,7 @@ static void *keep(void *arg)
     for (;;) {
         int64_t again = look_after(f);
 
-        if (is_wanted(f))
+        if (has_work(f))
             continue;
         if (again == INT64_MAX)
             (void)pthread_cond_wait(&f->changed, &f->lock);
@@ -312,34 +402,45 @@ static bool is_worn(const zygote *z)
     return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
 }
 
-/* Fork a template; any failure ends the zygote. */
-static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
+/* Not in control groups: each engine has its own. */
+static bool is_alike(const spare *s, const gbx_spawn_options *o, gbx_span config)
 {
-    int fds[3] = {-1, -1, o->cgroup};
-    gbx_zygote_answer text = {0};
-    int pidfd = -1;
-    bool ok;
-
-    ok = gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK &&
-         request(z->process.control, o, fds);
-    gbx_fd_close(&fds[0]);
-    gbx_fd_close(&fds[1]);
-    ok = ok && receive(z->process.control, GBX_TIMEOUT_ZYGOTE, &text, &pidfd) &&
-         text.error == 0 && text.pid > 0 && pidfd >= 0;
-    z->forks++;
-    note(z, ok);
-    if (!ok) {
-        gbx_fd_close(&pidfd);
-        gbx_spawned_close(ret);
-        end(z);
-        return false;
-    }
-    ret->pid = text.pid;
-    ret->pidfd = pidfd;
-    return true;
+    return s->row > 0 && o->cgroup < 0 && s->worker_uid == o->worker_uid &&
+           s->config_len == config.len &&
+           memcmp(s->config, config.data, config.len) == 0;
 }
 
-bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
+/* Count the engine, and give it the spare if there is one. */
+static bool take_spare(zygote *z, const gbx_spawn_options *o, gbx_span config,
+                       char uids[GBX_WORKER_UIDS_SIZE], gbx_spawned *ret)
+{
+    spare *s = &z->spare;
+    struct pollfd p = {.events = 0}; /* for POLLHUP */
+
+    if (!is_alike(s, o, config)) {
+        end_spare(z);
+        if (config.len == 0 || config.len > CONFIG_SIZE || o->cgroup >= 0)
+            return false;
+        memcpy(s->config, config.data, config.len);
+        s->config_len = config.len;
+        s->worker_uid = o->worker_uid;
+    }
+    s->row++;
+    if (s->process.pid == 0)
+        return false;
+    *ret = s->process;
+    ret->was_spare = true;
+    s->process.pid = 0;
+    strcpy(uids, s->uids);
+    p.fd = ret->control;
+    if (poll(&p, 1, 0) == 0)
+        return true;
+    gbx_spawned_close(ret);
+    return false;
+}
+
+bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_span config,
+                      char uids[GBX_WORKER_UIDS_SIZE], gbx_spawned *ret)
 {
     int64_t now = gbx_clock_now_ns();
     int64_t until = now + gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE);
@@ -368,8 +469,12 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
     while (z != NULL && z->state == WANTED && wait_changed(f, until))
         continue;
     /* A zygote of another kind may have taken its place meanwhile. */
-    if (z != NULL && z->state == READY && memcmp(&z->of, &of, sizeof of) == 0)
-        ok = fork_from(z, options, ret);
+    if (z != NULL && z->state == READY && memcmp(&z->of, &of, sizeof of) == 0) {
+        ok = take_spare(z, options, config, uids, ret) ||
+             fork_template(z, options, config, ret);
+        if (wants_spare(z))
+            (void)pthread_cond_broadcast(&f->changed);
+    }
     (void)pthread_mutex_unlock(&f->lock);
     return ok;
 }

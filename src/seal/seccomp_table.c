@@ -135,6 +135,7 @@ static const gbx_rule template[] = {
     {CALL(rt_sigreturn), EXECUTE, "signals", {{0}}},
     {CALL(prctl), EXECUTE, "a worker's death signal", {IS(0, PR_SET_PDEATHSIG)}},
     {CALL(prctl), EXECUTE, "the same, in a probe", {IS(0, PR_GET_PDEATHSIG)}},
+    {CALL(prctl), EXECUTE, "its name, once an engine has it", {IS(0, PR_SET_NAME)}},
     {CALL(prlimit64), EXECUTE, "a worker's limits: its own", {INT_IS(0, 0)}},
     {CALL(seccomp), EXECUTE, "a worker's filter", {IS(0, SECCOMP_SET_MODE_FILTER)}},
     {CALL(getrandom), EXECUTE, "hash seeds", {{0}}},

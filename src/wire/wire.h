@@ -41,6 +41,7 @@ enum {
  * socket, its error output and, if there is one, the directory of its control group. */
 typedef struct gbx_zygote_request {
     uint32_t layers_off; /* as GBX_START_LAYERS_OFF */
+    uint32_t is_spare;   /* not 0: no engine has asked for it yet */
     char uids[32];       /* as GBX_START_UIDS */
 } gbx_zygote_request;
 

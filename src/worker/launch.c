@@ -302,8 +302,9 @@ static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
         dup3(r->fds[FD_CONTROL], GBX_CONTROL_FD, O_CLOEXEC) < 0)
         _exit(3);
     close_request(r);
-    (void)prctl(PR_SET_NAME, "glovebox-worker");
+    (void)prctl(PR_SET_NAME, r->text.is_spare ? "glovebox-spare" : "glovebox-worker");
     gbx_launch_fork(r->text.layers_off, is_grouped, r->text.uids, &launch);
+    launch.is_spare = r->text.is_spare != 0;
     _exit(gbx_template_serve(&launch, prepared));
 }
 

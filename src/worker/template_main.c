@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -246,6 +247,7 @@ typedef struct template
     gbx_children children;
     gbx_pages pages; /* pages that every worker writes and a fork does not copy */
     char time_zones[64];
+    bool is_spare; /* no engine has it yet */
 }
 template;
 
@@ -487,6 +489,10 @@ static void serve(template *t)
             return;
         if (fds[1].revents != 0 && !report_exits(t))
             return;
+        if (fds[0].revents != 0 && t->is_spare) { /* its engine's first message */
+            (void)prctl(PR_SET_NAME, "glovebox-worker");
+            t->is_spare = false;
+        }
         if (fds[0].revents != 0 && !serve_one(t))
             return;
     }
@@ -589,6 +595,7 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     bool is_made;
 
     t.control = GBX_CONTROL_FD;
+    t.is_spare = launch->is_spare;
     (void)!nice(STEP_BELOW_HOST);
     if (!set_signals(&t) || !read_config(&t) ||
         (launch->layers_off != 0 && !t.config.attack_mode) ||

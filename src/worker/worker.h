@@ -247,6 +247,7 @@ void gbx_text_claim(void);
 typedef struct gbx_launch {
     uint32_t layers_off; /* gbx_layer bits to leave out */
     uint32_t made; /* gbx_layer bits of the namespaces, and of the control group */
+    bool is_spare; /* no engine has asked for it yet */
     gbx_identity identity; /* already in effect if there is a user namespace */
 } gbx_launch;
 

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How many children of pid are zygotes, and one of them. */
-static size_t zygotes_of(pid_t pid, pid_t *ret)
+/* How many children of pid have this name, and one of them. */
+static size_t children_of(pid_t pid, const char *wanted, pid_t *ret)
 {
     size_t count = 0;
     DIR *dir = opendir("/proc");
@@ -37,7 +37,7 @@ static size_t zygotes_of(pid_t pid, pid_t *ret)
         (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
         f = fopen(path, "re");
         if (f != NULL && fgets(name, sizeof name, f) != NULL &&
-            strcmp(name, "glovebox-zygote\n") == 0 && proc_state(at) != 'Z') {
+            strcmp(name, wanted) == 0 && proc_state(at) != 'Z') {
             count++;
             if (ret != NULL)
                 *ret = at;
@@ -47,6 +47,11 @@ static size_t zygotes_of(pid_t pid, pid_t *ret)
     }
     (void)closedir(dir);
     return count;
+}
+
+static size_t zygotes_of(pid_t pid, pid_t *ret)
+{
+    return children_of(pid, "glovebox-zygote\n", ret);
 }
 
 /* 0: there is none. */
@@ -180,6 +185,116 @@ TEST(engines__of_one_zygote_have_each_their_own)
         gbx_engine_free(engines[i]);
 }
 
+/* ---- templates that are forked ahead --------------------------------------------------- */
+
+/* Once it is sealed: the process that forks it has its name too. */
+static bool find_spare(void *ret)
+{
+    char path[64];
+    char text[4096] = "";
+    pid_t found = 0;
+    FILE *f;
+
+    if (children_of(getpid(), "glovebox-spare\n", &found) != 1)
+        return false;
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)found);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return false;
+    (void)!fread(text, 1, sizeof text - 1, f);
+    (void)fclose(f);
+    *(pid_t *)ret = found;
+    return strstr(text, "\nSeccomp:\t2\n") != NULL;
+}
+
+/* After a row of engines: the template of the next one. */
+static pid_t make_spare(void)
+{
+    pid_t found = 0;
+
+    (void)start_zygote();
+    for (int i = 0; i < 5; i++)
+        gbx_engine_free(engine_start(NULL));
+    assert_true(until(find_spare, &found, 60000));
+    return found;
+}
+
+TEST(engine__in_a_row_has_a_template_that_was_there_before_it)
+{
+    pid_t spare = make_spare();
+    gbx_engine *engine = engine_start(NULL);
+    pid_t next = 0;
+
+    check_value(engine, look, NULL, "\"undefined,undefined,undefined,undefined" PLAIN);
+    assert_int_equal(proc_template(), spare);
+    assert_true(until(find_spare, &next, 60000));
+    assert_int_not_equal(next, spare);
+    gbx_engine_free(engine);
+}
+
+TEST(engine__of_another_kind_ends_what_was_forked_ahead)
+{
+    pid_t spare = make_spare();
+    gbx_options minimal = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+
+    minimal.globals = GBX_GLOBALS_MINIMAL;
+    engine = engine_start(&minimal);
+    check_value(engine, "() => typeof URL", NULL, "\"undefined\"");
+    assert_false(proc_exists(spare));
+    gbx_engine_free(engine);
+}
+
+TEST(engine__in_a_row_has_its_own_preloads_and_datasets)
+{
+    gbx_options preloaded = GBX_OPTIONS_INIT;
+    gbx_engine *engines[12];
+
+    preloaded.preloads = preloads;
+    preloaded.preload_count = 1;
+    (void)start_zygote();
+    for (int i = 0; i < 12; i++) {
+        const gbx_options *options = i < 6 ? &preloaded : NULL;
+
+        engines[i] = engine_start(options);
+        if (i % 3 == 0)
+            assert_int_equal(gbx_engine_load(engines[i], "orders", "[1]", 3,
+                                             GBX_DATA_JSON, NULL),
+                             GBX_OK);
+    }
+    for (int i = 0; i < 12; i++) {
+        check_value(engines[i], "() => [typeof loaded, typeof datasets].join()", NULL,
+                    i < 6 ? i % 3 == 0 ? "\"string,object\"" : "\"string,undefined\""
+                    : i % 3 == 0 ? "\"undefined,object\""
+                                 : "\"undefined,undefined\"");
+        gbx_engine_free(engines[i]);
+    }
+}
+
+TEST(template__that_was_forked_ahead_and_died_is_missed_by_nobody)
+{
+    pid_t spare = make_spare();
+
+    for (int i = 0; i < 8; i++) {
+        gbx_engine *engine;
+
+        assert_true(until(find_spare, &spare, 60000));
+        assert_int_equal(kill(spare, SIGKILL), 0);
+        engine = engine_start(NULL);
+        check_alive(engine);
+        assert_int_not_equal(proc_template(), spare);
+        gbx_engine_free(engine);
+    }
+}
+
+TEST(template__that_was_forked_ahead_ends_with_its_zygote)
+{
+    pid_t spare = make_spare();
+
+    gbx_zygote_end();
+    assert_false(proc_exists(spare));
+}
+
 /* Of what the host has open, an exec would keep this. */
 TEST(zygote__has_no_descriptor_of_the_host)
 {
@@ -297,22 +412,23 @@ static _Noreturn void be_host(int out)
 {
     pid_t pids[3];
 
-    pids[0] = start_zygote();
+    (void)make_spare();
+    pids[0] = zygote_of(getpid());
     wait_until_full(engine_start(NULL));
     pids[1] = proc_template();
-    pids[2] = 0;
+    assert_true(until(find_spare, &pids[2], 60000));
     (void)!write(out, pids, sizeof pids);
     for (;;)
         (void)pause();
 }
 
-static pid_t left[2];
+static pid_t left[3];
 
 static bool have_gone(void *user)
 {
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
-    return !proc_exists(left[0]) && !proc_exists(left[1]);
+    return !proc_exists(left[0]) && !proc_exists(left[1]) && !proc_exists(left[2]);
 }
 
 /* The zygote stopped: it must not need to notice. */
@@ -331,7 +447,8 @@ TEST(host__killed_takes_zygote_and_templates_with_it)
     assert_int_equal(read(ends[0], pids, sizeof pids), sizeof pids);
     left[0] = pids[0];
     left[1] = pids[1];
-    assert_true(left[0] > 0 && left[1] > 0);
+    left[2] = pids[2];
+    assert_true(left[0] > 0 && left[1] > 0 && left[2] > 0);
     assert_int_equal(kill(left[0], SIGSTOP), 0);
     assert_int_equal(kill(host, SIGKILL), 0);
     assert_true(until(have_gone, NULL, 60000));

@@ -75,6 +75,7 @@ static bool read_stat(pid_t pid, process *ret)
     ret->is_zygote =
         strstr(text, "(glovebox-zygote)") != NULL ||
         strstr(text, "(gbx-zygotes)") != NULL ||
+        strstr(text, "(glovebox-spare)") != NULL ||
         (is_executed && ret->state != 'Z' &&
          strstr(text, "(glovebox-worker)") != NULL && is_zygote_program(pid));
     return true;

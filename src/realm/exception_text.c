@@ -14,11 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_UNITS     2048 /* kept from the end of a message that is too long */
-#define MARK_SIZE      64   /* of the note that says how much was left out */
-#define CLASSES_MAX    8    /* of one error */
-#define CLASS_NAME_MAX 128
-#define CAUSES_MAX     1024 /* bytes of what follows the message */
+#define TAIL_UNITS   2048 /* kept from the end of a message that is too long */
+#define MARK_SIZE    64   /* of the note that says how much was left out */
+#define CLASSES_SIZE 1024 /* the names of an error's classes */
+#define CAUSES_MAX   1024 /* bytes of what follows the message */
 
 /*
  * Converts the engine's positions in our text to positions in the caller's.
@@ -27,8 +26,7 @@
  * end, where our suffix is. Columns are shifted by our prefix on the first line and by
  * what was inserted into a script.
  */
-
-void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
+static void map_position(const gbx_origin *origin, uint32_t *line, uint32_t *column)
 {
     if (*line == 0)
         return;
@@ -56,7 +54,8 @@ void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
         *column += origin->first_column - 1;
 }
 
-void gbx_origin_close(gbx_origin *origin, gbx_span code)
+/* Record where the code ends: everything after it is our suffix. */
+static void close_origin(gbx_origin *origin, gbx_span code)
 {
     uint32_t lines, column;
 
@@ -77,6 +76,14 @@ static bool read_number(const char **at, const char *end, uint32_t *ret)
     return *at > from;
 }
 
+/* One frame of the engine's stack trace. */
+typedef struct frame {
+    const char *name;
+    size_t name_len;
+    uint32_t line;
+    uint32_t column;
+} frame;
+
 /* Is the text from at to end of the form "@url:..."? */
 static bool begins_place(const char *at, const char *end, const char *url)
 {
@@ -88,7 +95,7 @@ static bool begins_place(const char *at, const char *end, const char *url)
 
 /* Parse a line of the engine's stack, "name@code.js:12:34"; false if it is not in the
  * script at url. */
-static bool parse_frame(const char *line, size_t len, const char *url, gbx_frame *ret)
+static bool parse_frame(const char *line, size_t len, const char *url, frame *ret)
 {
     const char *end = line + len;
     const char *at = memrchr(line, '@', len);
@@ -108,7 +115,8 @@ static bool parse_frame(const char *line, size_t len, const char *url, gbx_frame
     return read_number(&at, end, &ret->column);
 }
 
-bool gbx_frame_next(const char **at, const char *end, const char *url, gbx_frame *ret)
+/* Find the next frame, from *at on, in the script at url; moves *at past it. */
+static bool next_frame(const char **at, const char *end, const char *url, frame *ret)
 {
     while (*at < end) {
         const char *line = *at;
@@ -257,66 +265,42 @@ static size_t show(gbx_realm *realm, JSValueRef value)
 
 static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
 {
-    char url[sizeof GBX_CODE_URL + 4];
+    char url[GBX_NAME_MAX + 32];
 
     read_text(realm, error, realm->n_source_url, url, sizeof url);
-    if (strcmp(url, GBX_CODE_URL) != 0)
+    if (strcmp(url, realm->origin.url) != 0)
         return;
     ret->line = gbx_read_count(realm, error, realm->n_line);
     ret->column = gbx_read_count(realm, error, realm->n_column);
-    gbx_origin_map(&realm->origin, &ret->line, &ret->column);
+    map_position(&realm->origin, &ret->line, &ret->column);
 }
 
-/* The names of the error's class and of those that it extends. */
-static size_t read_classes(gbx_realm *realm, JSObjectRef error,
-                           char names[CLASSES_MAX][CLASS_NAME_MAX])
+/* List the names of the error's class and of those that it extends, as "\nA\nError\n". */
+static void list_classes(gbx_realm *realm, JSObjectRef error, char to[CLASSES_SIZE])
 {
     JSValueRef exception = NULL;
     JSValueRef class =
         JSObjectGetProperty(realm->ctx, error, realm->n_constructor, &exception);
-    size_t count = 0;
+    size_t len = 1;
+    size_t added;
 
-    while (exception == NULL && count < CLASSES_MAX &&
+    to[0] = '\n';
+    while (exception == NULL && len + 2 < CLASSES_SIZE &&
            JSValueIsObject(realm->ctx, class) &&
-           read_text(realm, gbx_object(class), realm->n_name, names[count],
-                     CLASS_NAME_MAX) > 0) {
-        count++;
+           (added = read_text(realm, gbx_object(class), realm->n_name, to + len,
+                              CLASSES_SIZE - 1 - len)) > 0) {
+        len += added;
+        to[len++] = '\n';
         class = JSObjectGetPrototype(realm->ctx, gbx_object(class));
     }
-    return count;
-}
-
-/*
- * Adjusts the position for an error class of the code's own. The innermost frames are
- * its constructors; the error is thrown where the first of them was called.
- */
-static void leave_constructors(gbx_realm *realm, JSObjectRef error, size_t len,
-                               gbx_msg_error *ret)
-{
-    char names[CLASSES_MAX][CLASS_NAME_MAX];
-    size_t count = read_classes(realm, error, names);
-    const char *at = realm->raw;
-    gbx_frame f;
-
-    while (gbx_frame_next(&at, realm->raw + len, GBX_CODE_URL, &f)) {
-        bool is_made_here = false;
-
-        for (size_t i = 0; i < count; i++)
-            is_made_here |= strlen(names[i]) == f.name_len &&
-                            memcmp(names[i], f.name, f.name_len) == 0;
-        if (is_made_here)
-            continue;
-        gbx_origin_map(&realm->origin, &f.line, &f.column);
-        ret->line = f.line;
-        ret->column = f.column;
-        return;
-    }
+    to[len] = 0;
 }
 
 static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret)
 {
     JSObjectRef error = gbx_object(exception);
     gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
+    char classes[CLASSES_SIZE] = "";
     bool is_shown;
     size_t len;
 
@@ -333,11 +317,11 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         ret->message.len = show(realm, exception);
     if (kind == GBX_KIND_ERROR && ret->name.len == 0)
         ret->name.len = (size_t)snprintf(realm->name, sizeof realm->name, "Error");
-    ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, realm->stack,
+    if (kind == GBX_KIND_ERROR)
+        list_classes(realm, error, classes);
+    ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, classes, realm->stack,
                                 GBX_STACK_MAX, &ret->line, &ret->column);
-    if (kind == GBX_KIND_ERROR && ret->line != 0)
-        leave_constructors(realm, error, len, ret);
-    else if (kind == GBX_KIND_ERROR)
+    if (kind == GBX_KIND_ERROR && ret->line == 0)
         locate(realm, error, ret);
 }
 
@@ -377,29 +361,43 @@ static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
     };
     realm->name[0] = realm->message[0] = realm->stack[0] = 0;
     if (realm->in != NULL)
-        gbx_origin_close(&realm->origin, realm->in->code);
+        close_origin(&realm->origin, realm->in->code);
 }
 
-size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
-                  size_t size, uint32_t *ret_line, uint32_t *ret_column)
+static bool is_of_class(const frame *f, const char *classes)
+{
+    char line[CLASSES_SIZE];
+
+    (void)snprintf(line, sizeof line, "\n%.*s\n", (int)f->name_len, f->name);
+    return strstr(classes, line) != NULL;
+}
+
+/* The innermost frames of an error class of the code's own are its constructors; the
+ * error is thrown where the first of them was called. */
+size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len,
+                  const char *classes, char *to, size_t size, uint32_t *ret_line,
+                  uint32_t *ret_column)
 {
     const char *at = stack;
+    bool is_inside = true; /* the frames so far are its constructors */
     size_t used = 0;
-    gbx_frame f;
+    frame f;
 
     *ret_line = *ret_column = 0;
     to[0] = 0;
-    while (gbx_frame_next(&at, stack + len, GBX_CODE_URL, &f)) {
+    while (next_frame(&at, stack + len, origin->url, &f)) {
+        bool is_constructor = is_inside && is_of_class(&f, classes);
         int n;
 
-        gbx_origin_map(origin, &f.line, &f.column);
-        if (*ret_line == 0) {
+        map_position(origin, &f.line, &f.column);
+        if (*ret_line == 0 || (is_inside && !is_constructor)) {
             *ret_line = f.line;
             *ret_column = f.column;
         }
-        n = snprintf(to + used, size - used, "%s    at %.*s%s" GBX_CODE_URL ":%u:%u%s",
+        is_inside = is_constructor;
+        n = snprintf(to + used, size - used, "%s    at %.*s%s%s:%u:%u%s",
                      used > 0 ? "\n" : "", (int)f.name_len, f.name,
-                     f.name_len > 0 ? " (" : "", f.line, f.column,
+                     f.name_len > 0 ? " (" : "", origin->url, f.line, f.column,
                      f.name_len > 0 ? ")" : "");
         if (n < 0 || (size_t)n >= size - used) {
             to[used] = 0; /* frames are never cut */

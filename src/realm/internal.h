@@ -188,9 +188,11 @@ void gbx_garbage_collect(gbx_realm *realm);
 /* Learn where the engine keeps them; anything that cannot be learned stays unknown. */
 void gbx_rejections_learn(gbx_realm *realm);
 
-/* ---- exception_text.c: from the engine's positions to the caller's ------- */
+/* ---- exception_text.c ---------------------------------------------------- */
 
+/* From the engine's positions to the caller's. */
 typedef struct gbx_origin {
+    const char *url;     /* the name of the script in stacks */
     uint32_t first_line; /* where the code begins in the caller's text */
     uint32_t first_column;
     uint32_t last_line;        /* where it ends; 0: not known yet */
@@ -198,11 +200,6 @@ typedef struct gbx_origin {
     const gbx_insert *inserts; /* our insertions, in the order of the text */
     size_t insert_count;
 } gbx_origin;
-
-/* Convert an engine position to one in the caller's text. */
-void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column);
-/* Record where the code ends: everything after it is our suffix. */
-void gbx_origin_close(gbx_origin *origin, gbx_span code);
 
 /* ---- dateparse.c ------------------------------------------------------------ */
 
@@ -500,22 +497,14 @@ void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
 void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret);
 /* Explain a failure from the code: set its hint, and correct its position. */
 void gbx_describe_cause(gbx_realm *realm, const gbx_given *given, gbx_msg_error *error);
-/* One frame of the engine's stack trace. */
-typedef struct gbx_frame {
-    const char *name;
-    size_t name_len;
-    uint32_t line;
-    uint32_t column;
-} gbx_frame;
-
-/* Find the next frame, from *at on, in the script at url; moves *at past it. */
-bool gbx_frame_next(const char **at, const char *end, const char *url, gbx_frame *ret);
 /* A number stored in an own property; never calls a getter or valueOf. */
 uint32_t gbx_read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name);
 /* The frames of the user's code, "    at f (code.js:1:2)" a line, without a final
- * newline; returns the length. Sets the first one's position, 0 if none. */
-size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
-                  size_t size, uint32_t *ret_line, uint32_t *ret_column);
+ * newline; returns the length. Sets the position of the first one that is not of
+ * classes, "\nA\nB\n" or "", or of the first; 0 if there is none. */
+size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len,
+                  const char *classes, char *to, size_t size, uint32_t *ret_line,
+                  uint32_t *ret_column);
 
 /* ---- interpose.c: the clock --------------------------------------------- */
 

@@ -60,7 +60,7 @@ static JSValueRef on_frames(GBX_ARGUMENTS)
     if (text == NULL)
         abort();
     len = gbx_value_copy(ctx, argv[0], text, GBX_STACK_MAX);
-    len = gbx_frames(&realm->origin, text, len, to, GBX_STACK_MAX, &line, &column);
+    len = gbx_frames(&realm->origin, text, len, "", to, GBX_STACK_MAX, &line, &column);
     value = gbx_value_of_text(ctx, to, len);
     free(text);
     return value;

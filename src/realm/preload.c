@@ -10,35 +10,10 @@
 #include "realm/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Prefix of a preload's name in stacks, which distinguishes it from the caller's
  * code. */
 #define URL_PREFIX "preload/"
-
-/* Set where it failed: from the stack of what was thrown or, if nothing has run, from
- * the error itself. */
-static void locate(gbx_realm *realm, JSValueRef thrown, const char *url,
-                   gbx_realm_preload *failed)
-{
-    const char *at = realm->raw;
-    JSObjectRef error;
-    gbx_frame frame;
-    size_t len;
-
-    if (thrown == NULL || !JSValueIsObject(realm->ctx, thrown))
-        return;
-    error = gbx_object(thrown);
-    len = gbx_value_copy(realm->ctx,
-                         JSObjectGetProperty(realm->ctx, error, realm->n_stack, NULL),
-                         realm->raw, sizeof realm->raw);
-    if (gbx_frame_next(&at, realm->raw + len, url, &frame)) {
-        failed->line = frame.line;
-        failed->column = frame.column;
-    } else {
-        failed->line = gbx_read_count(realm, error, realm->n_line);
-    }
-}
 
 /* "name:line:column: TypeError: message" */
 static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url,
@@ -48,8 +23,10 @@ static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url
     char place[32] = "";
     gbx_msg_error error;
 
+    realm->origin = (gbx_origin){.url = url};
     gbx_describe(realm, thrown, GBX_FAILURE_THROWN, &error);
-    locate(realm, thrown, url, failed);
+    failed->line = error.line;
+    failed->column = error.column;
     if (failed->line > 0 && failed->column > 0)
         (void)snprintf(place, sizeof place, ":%u:%u", failed->line, failed->column);
     else if (failed->line > 0)

@@ -225,6 +225,7 @@ static const char *start(gbx_realm *realm)
         JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(realm->ctx,
                                                                          false);
     make_names(realm);
+    realm->origin.url = GBX_CODE_URL;
     reason = check_options(realm);
     if (reason != NULL)
         return reason;

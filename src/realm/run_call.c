@@ -219,6 +219,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
             JSValueUnprotect(realm->ctx, realm->rejected[realm->rejected_count][i]);
     }
     realm->origin = (gbx_origin){
+        .url = GBX_CODE_URL,
         .first_line = call->first_line > 0 ? call->first_line : 1,
         .first_column = call->first_column > 0 ? call->first_column : 1,
     };

@@ -51,6 +51,7 @@ export class Headers {
     isHeaders = (value) => typeof value === 'object' && value !== null && #list in value;
     makeImmutable = (headers) => {
       headers.#isImmutable = true;
+      return headers;
     };
     /* The pairs as they are sent to the host: each name as it was first written. */
     pairsOf = (headers) => {

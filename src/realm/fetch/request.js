@@ -82,92 +82,81 @@ function readSignal(value) {
   return value;
 }
 
+function takeBody(own, body, from) {
+  const has = body !== undefined && body !== null;
+  const wrong = (message) => refusal('REQUEST', message);
+  const inherited = body === undefined ? from?.body ?? null : null;
+  if ((has || inherited !== null) && (own.method === 'GET' || own.method === 'HEAD'))
+    throw wrong(`a request with the method ${own.method} cannot have a body`);
+  if (inherited !== null) {
+    const taken = cloneBody(inherited, wrong); /* refuses one that was read */
+    inherited.isUsed = true;
+    return taken;
+  }
+  if (!has) return null;
+  const { bytes, type } = extract(body, isSearchParams, wrong);
+  if (type !== null && !own.headers.has('content-type'))
+    own.headers.append('Content-Type', type);
+  return makeBody(bytes);
+}
+
 let partsOf, isRequest;
 
 export class Request {
-  #url;
-  #method;
-  #headers;
-  #body;
-  #redirect;
-  #signal;
+  #own; /* url, method, headers, body, redirect, signal */
 
   static {
-    isRequest = (value) => typeof value === 'object' && value !== null && #redirect in value;
-    partsOf = (request) => ({
-      __proto__: null, url: request.#url, method: request.#method, headers: request.#headers,
-      body: request.#body, redirect: request.#redirect, signal: request.#signal,
-    });
-    addBodyMethods(this.prototype, (request) => request.#body);
+    isRequest = (value) => typeof value === 'object' && value !== null && #own in value;
+    partsOf = (request) => request.#own;
+    addBodyMethods(this.prototype, (request) => request.#own.body);
   }
 
   constructor(input, init = undefined) {
     need(arguments, 1, 'Request');
-    const from = isRequest(input) ? input : null;
+    const from = isRequest(input) ? input.#own : undefined;
     const given = init === undefined || init === null ? {} : init;
     if (typeof given !== 'object' && typeof given !== 'function')
       throw refusal('REQUEST',
         'the second argument is an object, such as { method: "POST" }');
     const { body, headers, integrity, method, redirect, signal } = given;
-    this.#url = from !== null ? from.#url : readURL(input);
+    const url = from !== undefined ? from.url : readURL(input);
     if (integrity !== undefined && `${integrity}` !== '')
       throw refusal('REQUEST', 'integrity is not supported');
-    this.#redirect = redirect !== undefined ? readRedirect(redirect)
-      : from !== null ? from.#redirect : 'follow';
-    this.#method = method !== undefined ? readMethod(method)
-      : from !== null ? from.#method : 'GET';
-    const parent = signal !== undefined ? readSignal(signal)
-      : from !== null ? from.#signal : undefined;
-    this.#signal = makeSignal(parent !== undefined ? [parent] : []);
-    this.#headers = new Headers(headers !== undefined ? headers
-      : from !== null ? from.#headers : undefined);
-    this.#body = this.#takeBody(body, from);
-  }
-
-  #takeBody(body, from) {
-    const has = body !== undefined && body !== null;
-    const wrong = (message) => refusal('REQUEST', message);
-    const inherited = from !== null && body === undefined ? from.#body : null;
-    if ((has || inherited !== null) && (this.#method === 'GET' || this.#method === 'HEAD'))
-      throw wrong(`a request with the method ${this.#method} cannot have a body`);
-    if (inherited !== null) {
-      const taken = cloneBody(inherited, wrong); /* refuses one that was read */
-      inherited.isUsed = true;
-      return taken;
-    }
-    if (!has) return null;
-    const { bytes, type } = extract(body, isSearchParams, wrong);
-    if (type !== null && !this.#headers.has('content-type'))
-      this.#headers.append('Content-Type', type);
-    return makeBody(bytes);
+    const own = {
+      __proto__: null, url,
+      redirect: redirect !== undefined ? readRedirect(redirect) : from?.redirect ?? 'follow',
+      method: method !== undefined ? readMethod(method) : from?.method ?? 'GET',
+    };
+    const parent = signal !== undefined ? readSignal(signal) : from?.signal;
+    own.signal = makeSignal(parent !== undefined ? [parent] : []);
+    own.headers = new Headers(headers !== undefined ? headers : from?.headers);
+    own.body = takeBody(own, body, from);
+    this.#own = own;
   }
 
   get headers() {
-    return this.#headers;
+    return this.#own.headers;
   }
 
   get method() {
-    return this.#method;
+    return this.#own.method;
   }
 
   get redirect() {
-    return this.#redirect;
+    return this.#own.redirect;
   }
 
   get signal() {
-    return this.#signal;
+    return this.#own.signal;
   }
 
   get url() {
-    return this.#url;
+    return this.#own.url;
   }
 
   clone() {
-    const copy = new Request(this.#url, {
-      __proto__: null, method: this.#method, headers: this.#headers,
-      redirect: this.#redirect, signal: this.#signal,
-    });
-    copy.#body = cloneBody(this.#body);
+    const copy = new Request(this.#own.url, { ...this.#own, __proto__: null, body: null });
+    copy.#own.body = cloneBody(this.#own.body);
     return copy;
   }
 }

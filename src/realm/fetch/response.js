@@ -5,7 +5,7 @@ import { Headers, makeImmutable } from './headers.js';
 import { matches, need, stringify, tag } from './primordials.js';
 import { isSearchParams, readURL } from './request.js';
 
-const KEY = { __proto__: null }; /* the holder of this key may make any response */
+const KEY = { __proto__: null }; /* the holder of this key may make any response, of its state */
 const STATUS_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /* Responses with these statuses never have a body. */
@@ -29,60 +29,49 @@ const isOk = (status) => status >= 200 && status < 300;
 let fromHost, isResponse, shown;
 
 export class Response {
-  #type = 'default';
-  #url = '';
-  #isRedirected = false;
-  #status;
-  #statusText;
-  #headers;
-  #body = null;
+  #own;
 
   static {
-    isResponse = (value) => typeof value === 'object' && value !== null && #status in value;
-    addBodyMethods(this.prototype, (response) => response.#body);
-    shown = (response) => ({
-      __proto__: null, status: response.#status, statusText: response.#statusText,
-      headers: response.#headers, bodyUsed: isUsed(response.#body), ok: isOk(response.#status),
-      redirected: response.#isRedirected, type: response.#type, url: response.#url,
-    });
-    /* The host supplies status, statusText, url, headers and redirected. */
-    fromHost = (said, bytes) => {
-      const response = new Response(null, KEY);
-      const headers = new Headers(said.headers);
-      makeImmutable(headers);
-      response.#type = 'basic';
-      response.#url = said.url;
-      response.#isRedirected = said.redirected;
-      response.#status = said.status;
-      response.#statusText = said.statusText;
-      response.#headers = headers;
-      response.#body = isNullBody(said.status) ? null : makeBody(bytes);
-      return response;
+    isResponse = (value) => typeof value === 'object' && value !== null && #own in value;
+    addBodyMethods(this.prototype, (response) => response.#own.body);
+    shown = (response) => {
+      const { body, headers, redirected, status, statusText, type, url } = response.#own;
+      return {
+        __proto__: null, status, statusText, headers, bodyUsed: isUsed(body), ok: isOk(status),
+        redirected, type, url,
+      };
     };
+    /* The host supplies status, statusText, url, headers and redirected. */
+    fromHost = ({ status, statusText, url, headers, redirected }, bytes) => new Response({
+      __proto__: null, status, statusText, url, redirected, type: 'basic',
+      headers: makeImmutable(new Headers(headers)), body: isNullBody(status) ? null : makeBody(bytes),
+    }, KEY);
   }
 
   constructor(body = null, init = undefined) {
-    if (init === KEY) return;
+    if (init === KEY) {
+      this.#own = body;
+      return;
+    }
     const { status, statusText, headers } = readInit(init);
-    this.#status = status;
-    this.#statusText = statusText;
-    this.#headers = new Headers(headers);
+    this.#own = {
+      __proto__: null, status, statusText, headers: new Headers(headers), type: 'default', url: '',
+      redirected: false, body: null,
+    };
     if (body === null || body === undefined) return;
     if (isNullBody(status))
       throw new TypeError(`a response with the status ${status} cannot have a body`);
     const { bytes, type } = extract(body, isSearchParams);
-    this.#body = makeBody(bytes);
-    if (type !== null && !this.#headers.has('content-type'))
-      this.#headers.append('content-type', type);
+    this.#own.body = makeBody(bytes);
+    if (type !== null && !this.#own.headers.has('content-type'))
+      this.#own.headers.append('content-type', type);
   }
 
   static error() {
-    const response = new Response(null, KEY);
-    response.#type = 'error';
-    response.#status = 0;
-    response.#statusText = '';
-    response.#headers = new Headers();
-    makeImmutable(response.#headers);
+    const response = new Response();
+    response.#own.type = 'error';
+    response.#own.status = 0;
+    makeImmutable(response.#own.headers);
     return response;
   }
 
@@ -91,8 +80,8 @@ export class Response {
     const text = stringify(data);
     if (text === undefined) throw new TypeError('the data has no JSON');
     const response = new Response(extract(text).bytes, init); /* bytes have no type */
-    if (!response.#headers.has('content-type'))
-      response.#headers.set('content-type', 'application/json');
+    if (!response.#own.headers.has('content-type'))
+      response.#own.headers.set('content-type', 'application/json');
     return response;
   }
 
@@ -102,50 +91,43 @@ export class Response {
     if (number !== 301 && number !== 302 && number !== 303 && number !== 307 && number !== 308)
       throw new RangeError('the status of a redirect is 301, 302, 303, 307 or 308');
     const response = new Response(null, { __proto__: null, status: number });
-    response.#headers.set('location', to);
-    makeImmutable(response.#headers);
+    response.#own.headers.set('location', to);
+    makeImmutable(response.#own.headers);
     return response;
   }
 
   get headers() {
-    return this.#headers;
+    return this.#own.headers;
   }
 
   get ok() {
-    return isOk(this.#status);
+    return isOk(this.#own.status);
   }
 
   get redirected() {
-    return this.#isRedirected;
+    return this.#own.redirected;
   }
 
   get status() {
-    return this.#status;
+    return this.#own.status;
   }
 
   get statusText() {
-    return this.#statusText;
+    return this.#own.statusText;
   }
 
   get type() {
-    return this.#type;
+    return this.#own.type;
   }
 
   get url() {
-    return this.#url;
+    return this.#own.url;
   }
 
   clone() {
-    const copy = new Response(null, KEY);
-    copy.#body = cloneBody(this.#body);
-    copy.#type = this.#type;
-    copy.#url = this.#url;
-    copy.#isRedirected = this.#isRedirected;
-    copy.#status = this.#status;
-    copy.#statusText = this.#statusText;
-    copy.#headers = new Headers(this.#headers);
-    if (this.#type !== 'default') makeImmutable(copy.#headers);
-    return copy;
+    const own = this.#own, body = cloneBody(own.body), headers = new Headers(own.headers);
+    if (own.type !== 'default') makeImmutable(headers);
+    return new Response({ ...own, __proto__: null, body, headers }, KEY);
   }
 }
 tag(Response, 'Response');

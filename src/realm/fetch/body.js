@@ -4,7 +4,7 @@
  * and can be read once. Streams are not supported.
  */
 import {
-  bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, parse, slice, viewBuffer,
+  bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, isParams, parse, slice, viewBuffer,
 } from './primordials.js';
 
 const UTF8 = 0;
@@ -42,11 +42,11 @@ function take(body) {
 }
 
 /* Converts a value to a body: its bytes, and their default type. */
-export function extract(value, isSearchParams, wrong = plain) {
+export function extract(value, wrong = plain) {
   if (typeof value === 'object' && value !== null) {
     const bytes = copyBytes(value);
     if (bytes !== undefined) return { __proto__: null, bytes, type: null };
-    if (isSearchParams(value))
+    if (isParams(value))
       return text(`${value}`, 'application/x-www-form-urlencoded;charset=UTF-8');
     const proto = getPrototypeOf(value);
     if (proto === null || proto === Object.prototype || isArray(value))

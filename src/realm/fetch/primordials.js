@@ -4,7 +4,7 @@
 const { apply } = Reflect;
 
 /* A method as a function of (this, ...arguments). */
-export const uncurry = (method) => (self, ...args) => apply(method, self, args);
+const uncurry = (method) => (self, ...args) => apply(method, self, args);
 
 export const {
   defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
@@ -56,8 +56,8 @@ export function tag(constructor, name) {
 const { load } = natives.lazy;
 
 export const { DOMException } = load('exception');
-export const { URL } = load('url');
-export const { URLSearchParams } = load('params');
+export const { own: { parse: parseURL } } = load('url');
+export const { own: { isParams } } = load('params');
 export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('abort');
 
 /* ---- errors about a request, by the host's codes ---- */

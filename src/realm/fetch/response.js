@@ -3,7 +3,7 @@
 import { addBodyMethods, cloneBody, extract, isUsed, makeBody } from './body.js';
 import { Headers, makeImmutable } from './headers.js';
 import { matches, need, stringify, tag } from './primordials.js';
-import { isSearchParams, readURL } from './request.js';
+import { readURL } from './request.js';
 
 const KEY = { __proto__: null }; /* the holder of this key may make any response, of its state */
 const STATUS_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -61,7 +61,7 @@ export class Response {
     if (body === null || body === undefined) return;
     if (isNullBody(status))
       throw new TypeError(`a response with the status ${status} cannot have a body`);
-    const { bytes, type } = extract(body, isSearchParams);
+    const { bytes, type } = extract(body);
     this.#own.body = makeBody(bytes);
     if (type !== null && !this.#own.headers.has('content-type'))
       this.#own.headers.append('content-type', type);

@@ -189,6 +189,6 @@
     (isParams(value) ? { __proto__: null, pairs: stateOf(value).pairs } : undefined);
   /* Returned directly it would silently become {}. */
   natives.refuse(prototype, 'URLSearchParams', 'use String(params) or Object.fromEntries(params)');
-  const own = { __proto__: null, link, relist };
+  const own = { __proto__: null, isParams, link, relist };
   return { URLSearchParams, own };
 })

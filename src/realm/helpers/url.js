@@ -275,5 +275,6 @@
 
   natives.tag(URL.prototype, 'URL');
   natives.views[natives.views.length] = view;
-  return { URL };
+  const own = { __proto__: null, parse };
+  return { URL, own };
 })

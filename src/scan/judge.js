@@ -68,7 +68,7 @@ class Judge {
   }
 
   callersOf(at) {
-    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => (this.s.sets[one.callee] ?? []).map((token) => [this.s.tokens[token].at, one])), ([of]) => of);
+    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => this.s.tokensAt(one.callee).map(({ at }) => [at, one])), ([of]) => of);
     return (this.callers.get(at) ?? []).map(([, one]) => one);
   }
 
@@ -140,7 +140,7 @@ class Judge {
 
   /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. */
   isUsedValue(node) {
-    return this.s.flows[node]?.size > 0 || [this.s.reads, this.s.watchers].some((of) => of[node]?.length > 0);
+    return this.s.flows[node]?.size > 0 || this.s.watchers[node]?.length > 0;
   }
 
   ranBy(sources) {
@@ -287,7 +287,7 @@ class Judge {
     const passed = [], network = [];
     for (const token of this.s.tokensAt(node)) {
       if (token.kind === MODULE && HOST.test(token.path)) passed.push(token.path.replace('global.', ''));
-      if (token.kind === OBJECT) this.contextMembers(token.token, passed, network);
+      if (token.kind === OBJECT) this.contextMembers(token, passed, network);
     }
     if (passed.length > 0) this.report('host-in-sandbox', call, `the context has ${[...new Set(passed)].slice(0, 6).join(', ')}`, sources);
     if (network.length > 0) this.report('network-in-sandbox', call, `the context has ${[...new Set(network)].join(', ')}`, sources);

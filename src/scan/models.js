@@ -51,17 +51,15 @@ export function callModel(s, call, path) {
     return;
   }
   if (WRITES.test(path)) {
-    s.watch(second, (token) => {
-      const t = s.tokens[token];
-      if (t.kind === TAINT || t.kind === QUOTED) s.give(first, s.token(FILE, t.key, { source: t.source }));
+    s.watch(second, ({ kind, key, source }) => {
+      if (kind === TAINT || kind === QUOTED) s.give(first, s.token(FILE, key, { source }));
     });
     return;
   }
   switch (path) {
     case 'global.require': case 'global.import':
-      s.watch(first, (token) => {
-        const t = s.tokens[token];
-        if (t.kind === TEXT && !t.key.startsWith('.')) s.give(call.result, s.module(packageOf(t.key)));
+      s.watch(first, ({ kind, key }) => {
+        if (kind === TEXT && !key.startsWith('.')) s.give(call.result, s.module(packageOf(key)));
       });
       return;
     case 'module.createRequire': s.give(call.result, s.module('global.require')); return;
@@ -165,15 +163,14 @@ export function methodModel(s, call) {
     return;
   }
   if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set|join|toString)$/.test(name))
-    s.watch(call.receiver, (token) => s.tokens[token].kind === OBJECT && arrayMethod(s, call, token));
+    s.watch(call.receiver, (token) => token.kind === OBJECT && arrayMethod(s, call, token));
 }
 
 /* SCHEMA.parse(args): from there on, that schema describes the fields. */
 function parsed(s, call) {
-  s.watch(call.args[0] ?? 0, (token) => {
-    const { kind, source } = s.tokens[token];
-    if (kind === TAINT) s.watch(call.receiver, (schema) => {
-      if (!s.tokens[schema].path?.startsWith('zod.object')) return;
+  s.watch(call.args[0] ?? 0, ({ kind, source }) => {
+    if (kind === TAINT) s.watch(call.receiver, ({ path }) => {
+      if (!path?.startsWith('zod.object')) return;
       call.isResolved = true;
       s.give(call.result, s.source(s.parsedBy(source.tool, call), '').taint);
     });
@@ -187,7 +184,7 @@ function arrayMethod(s, call, token) {
   s.readBox(token, '*', element);
   call.isResolved = true;
   if (/^(push|unshift|add|set)$/.test(name)) {
-    for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.wildOf(token));
+    for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.memberOf(token, '*'));
     return;
   }
   if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);

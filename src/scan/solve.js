@@ -15,8 +15,9 @@ const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|c
 /* Methods of arrays, maps and texts, as opposed to members that the project put there. */
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
 const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
-/* Element 0 of an array literal is known, so it is not read from the wild members. */
-const readsWild = (box, name) => !BUILT_IN.test(name) && !(name === '0' && box.members.has('0'));
+/* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
+ * array literal is known, so it is not read from there. */
+const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
 /* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
 const ESCAPES = /^(shell)?_?(escape|quote)/i;
@@ -25,15 +26,11 @@ const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
 
 export class Solver {
-  nodes = 1;
-  sets = []; /* of each node: a Set of tokens */
+  sets = []; /* of each node: a list of tokens */
   flows = []; /* of each node: a Set of edges as to * 4 + kind */
-  reads = []; /* of each node: [name, to] */
-  writes = []; /* of each node: [name, from] */
   watchers = []; /* of each node: functions of a token */
-  tokens = []; /* { kind, ... } */
-  tokenIds = new Map();
-  boxes = new Map(); /* the members of a token of an object or function */
+  tokens = new Map(); /* by kind and key: { kind, key, ... } */
+  defaults = []; /* of some nodes: the nodes that get their member "default" */
   calls = [];
   functions = [];
   tools = [];
@@ -83,42 +80,35 @@ export class Solver {
 
   node() {
     this.grow(1);
-    return this.nodes++;
+    return this.sets.length - 1;
   }
 
   /* Appends one by one: engines store arrays with holes as maps. */
   grow(count) {
-    const { sets, flows, reads, writes, watchers } = this;
-    for (let i = 0; i < count; i++) {
-      sets.push(undefined);
-      flows.push(undefined);
-      reads.push(undefined);
-      writes.push(undefined);
-      watchers.push(undefined);
-    }
+    for (const list of [this.sets, this.flows, this.watchers])
+      for (let i = 0; i < count; i++) list.push(undefined);
   }
 
   token(kind, key, more) {
     const id = `${kind} ${key}`;
-    let at = this.tokenIds.get(id);
-    if (at === undefined) {
-      at = this.tokens.length;
-      this.tokens.push({ kind, key, ...more });
-      this.tokenIds.set(id, at);
-    }
-    return at;
+    let token = this.tokens.get(id);
+    if (token === undefined) this.tokens.set(id, token = { kind, key, ...more });
+    return token;
   }
 
   /* ---- building -------------------------------------------------------------------- */
 
   add(file) {
-    const { names } = file, base = this.nodes - 1, at = (n) => (n === 0 ? 0 : n + base);
-    this.nodes += file.count;
+    const { names } = file, base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.grow(file.count);
     file.base = base;
     file.functionBase = this.functions.length;
     for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= new Set()).add(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
-    for (let i = 0; i < file.gets.length; i += 3) this.read(at(file.gets[i]), names[file.gets[i + 1]], at(file.gets[i + 2]));
+    for (let i = 0; i < file.gets.length; i += 3) {
+      const from = at(file.gets[i]), name = names[file.gets[i + 1]], to = at(file.gets[i + 2]);
+      this.read(from, name, to);
+      if (name === 'default') (this.defaults[from] ??= []).push(to);
+    }
     for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
     for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
@@ -137,10 +127,9 @@ export class Solver {
   class(index, instance, above) {
     this.functions[index].instance = instance;
     const own = this.token(OBJECT, instance);
-    this.watch(above, (token) => {
-      const { kind, at } = this.tokens[token];
-      if (kind !== FUNCTION || this.functions[at].instance === 0) return;
-      this.inherit(own, this.token(OBJECT, this.functions[at].instance));
+    this.eachFunction(above, (f, token) => {
+      if (f.instance === 0) return;
+      this.inherit(own, this.token(OBJECT, f.instance));
       this.inherit(this.token(FUNCTION, index, { at: index }), token);
     });
   }
@@ -157,10 +146,9 @@ export class Solver {
       const from = target.exports + target.base;
       this.edge(from, node);
       /* `import x from` a CommonJS file gives all of its exports. */
-      if (!target.flags.esm) for (const [name, to] of this.reads[node] ?? []) if (name === 'default') this.edge(from, to);
+      if (!target.flags.esm) for (const to of this.defaults[node] ?? []) this.edge(from, to);
     }
-    for (const n of file.bounded) this.watch(n + file.base, (token) => {
-      const { kind, source, call } = this.tokens[token];
+    for (const n of file.bounded) this.watch(n + file.base, ({ kind, source, call }) => {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
       if (call !== undefined) call.isBounded = true;
     });
@@ -229,10 +217,8 @@ export class Solver {
   /* Functions that arrive at the node are handlers of the tool. Registered ones get only its
    * arguments: a library's own request handler passes on what the tool's schema has checked. */
   seed(node, tool, isRequest = false) {
-    this.watch(node, (token) => {
-      const { kind, at } = this.tokens[token];
-      if (kind !== FUNCTION) return;
-      const f = this.functions[at], owners = this.owners.get(f.params[0]);
+    this.eachFunction(node, (f) => {
+      const owners = this.owners.get(f.params[0]);
       if (tool.how === undefined && owners !== undefined) return;
       tool.handlers = [...tool.handlers ?? [], f];
       tool.line ||= f.line;
@@ -243,9 +229,7 @@ export class Solver {
         return;
       }
       /* In a request, only params.arguments is text from the model. */
-      const request = this.node(), params = this.node(), args = this.node();
-      this.give(request, this.token(OBJECT, request));
-      this.give(params, this.token(OBJECT, params));
+      const request = this.fresh(), params = this.fresh(), args = this.node();
       this.give(args, this.source(tool, '').taint);
       this.write(args, params, 'arguments');
       this.write(params, request, 'params');
@@ -257,7 +241,7 @@ export class Solver {
 
   give(node, token) {
     if (node === 0) return;
-    const set = this.sets[node], { kind, source } = this.tokens[token];
+    const set = this.sets[node], { kind, source } = token;
     if (this.owners.get(node)?.includes(source?.tool) === false) return;
     if (set === undefined) {
       this.sets[node] = [token];
@@ -283,36 +267,28 @@ export class Solver {
   }
 
   pass(token, to, kind) {
-    const t = this.tokens[token].kind;
+    const { kind: t, key, source } = token;
     if (kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
-      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, this.tokens[token].key, { source: this.tokens[token].source }) : token);
+      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source }) : token);
   }
 
   watch(node, then) {
     if (node === 0) return;
     (this.watchers[node] ??= []).push(then);
-    for (const token of [...this.sets[node] ?? []]) then(token);
+    for (const token of [...this.tokensAt(node)]) then(token);
   }
 
   read(object, name, to) {
-    if (object === 0 || to === 0) return;
-    (this.reads[object] ??= []).push([name, to]);
-    for (const token of [...this.sets[object] ?? []]) this.readFrom(token, name, to);
+    if (to !== 0) this.watch(object, (token) => this.readFrom(token, name, to));
   }
 
   write(from, object, name) {
-    if (object === 0 || from === 0) return;
-    (this.writes[object] ??= []).push([name, from]);
-    for (const token of [...this.sets[object] ?? []]) this.writeTo(token, name, from);
+    if (from !== 0) this.watch(object, (token) => this.writeTo(token, name, from));
   }
 
+  /* The members of an object or function, and who reads them: [name, to]. */
   box(token) {
-    let box = this.boxes.get(token);
-    if (box === undefined) {
-      box = { members: new Map(), wild: 0, readers: [], seen: new Set(), above: new Set(), below: [] };
-      this.boxes.set(token, box);
-    }
-    return box;
+    return token.box ??= { members: new Map(), readers: new Map(), above: new Set() };
   }
 
   memberOf(token, name) {
@@ -321,66 +297,49 @@ export class Solver {
     if (node === undefined) {
       node = this.node();
       box.members.set(name, node);
-      for (const [wanted, to] of box.readers) if (wanted === name || wanted === '*') this.edge(node, to);
+      for (const [wanted, to] of box.readers.values()) if (gets(box, wanted, name)) this.edge(node, to);
     }
     return node;
   }
 
   readBox(token, name, to) {
     const box = this.box(token), key = `${to} ${name}`;
-    if (box.seen.has(key)) return;
-    box.seen.add(key);
-    box.readers.push([name, to]);
-    if (name === '*') for (const node of box.members.values()) this.edge(node, to);
-    else if (box.members.has(name)) this.edge(box.members.get(name), to);
-    if (box.wild !== 0 && readsWild(box, name)) this.edge(box.wild, to);
+    if (box.readers.has(key)) return;
+    box.readers.set(key, [name, to]);
+    for (const member of name === '*' ? box.members.keys() : [name, '*'])
+      if (box.members.has(member) && gets(box, name, member)) this.edge(box.members.get(member), to);
     for (const above of box.above) this.readBox(above, name, to);
   }
 
   readFrom(token, name, to) {
-    const t = this.tokens[token];
-    switch (t.kind) {
+    const { kind, at, source } = token;
+    switch (kind) {
       case FUNCTION:
         if (name === 'constructor') this.give(to, this.module('global.Function'));
-        if (name === 'prototype' && this.functions[t.at].instance === 0) this.functions[t.at].instance = this.fresh();
-        if (name === 'prototype') this.give(to, this.token(OBJECT, this.functions[t.at].instance));
+        if (name === 'prototype') this.give(to, this.token(OBJECT, this.functions[at].instance ||= this.fresh()));
         this.readBox(token, name, to);
         break;
       case OBJECT:
         this.readBox(token, name, to);
         if (name === 'shape') this.give(to, token);
         break;
-      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, t.source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.source(t.source.tool, name).taint : token); break;
+      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.source(source.tool, name).taint : token); break;
       case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
-      case MODULE: this.readModule(t, name, to, token); break;
+      case MODULE: this.readModule(token, name, to); break;
     }
   }
 
-  readModule({ path }, name, to, token) {
+  readModule(token, name, to) {
+    const { path } = token;
     if (isSameSchema(path, name)) this.give(to, this.module(path.replace(/\(\)$/, '')));
     else if (name === 'default' || name === 'promises') this.give(to, token);
-    else if (path === 'global.globalThis' || path === 'global.global' || path === 'global.window' || path === 'global.self') this.give(to, this.module(`global.${name}`));
+    else if (/^global\.(globalThis|global|window|self)$/.test(path)) this.give(to, this.module(`global.${name}`));
     else if (path === 'worker_threads' && name === 'workerData') this.edge(this.channel, to);
     else if (isFollowed(`${path}.${name}`)) this.give(to, this.module(`${path}.${name}`));
   }
 
   writeTo(token, name, from) {
-    const { kind } = this.tokens[token];
-    if (kind !== OBJECT && kind !== FUNCTION) return;
-    if (name !== '*') {
-      this.edge(from, this.memberOf(token, name));
-      return;
-    }
-    this.edge(from, this.wildOf(token));
-  }
-
-  wildOf(token) {
-    const box = this.box(token);
-    if (box.wild === 0) {
-      box.wild = this.node();
-      for (const [name, to] of box.readers) if (readsWild(box, name)) this.edge(box.wild, to);
-    }
-    return box.wild;
+    if (token.kind === OBJECT || token.kind === FUNCTION) this.edge(from, this.memberOf(token, name));
   }
 
   /* A node with a new object. */
@@ -394,17 +353,17 @@ export class Solver {
     const box = this.box(token);
     if (token === above || box.above.has(above)) return;
     box.above.add(above);
-    for (const [name, to] of [...box.readers]) this.readBox(above, name, to);
+    for (const [name, to] of [...box.readers.values()]) this.readBox(above, name, to);
   }
 
   /* { ...from }, Object.assign */
   copyMembers(from, object) {
     this.watch(object, (target) => {
-      if (this.tokens[target].kind !== OBJECT) return;
+      if (target.kind !== OBJECT) return;
       this.watch(from, (token) => {
-        const { kind } = this.tokens[token];
+        const { kind } = token;
         if (kind === OBJECT) this.inherit(target, token);
-        else if (kind === TAINT || kind === RESULT || kind === MODULE) this.give(this.wildOf(target), token);
+        else if (kind === TAINT || kind === RESULT || kind === MODULE) this.give(this.memberOf(target, '*'), token);
       });
     });
   }
@@ -418,21 +377,21 @@ export class Solver {
   }
 
   enter(call, token) {
-    const t = this.tokens[token];
-    switch (t.kind) {
+    const { kind, at, to, path } = token;
+    switch (kind) {
       case FUNCTION:
         call.isResolved = true;
-        this.bind(call, this.functions[t.at]);
+        this.bind(call, this.functions[at]);
         break;
-      case SETTLE: this.edge(call.args[0] ?? 0, t.to); break;
+      case SETTLE: this.edge(call.args[0] ?? 0, to); break;
       case MODULE:
         call.isResolved = true;
-        (call.paths ??= []).push(t.path);
-        this.apply(call, t.path);
+        (call.paths ??= []).push(path);
+        this.apply(call, path);
         break;
       case TAINT: case QUOTED: case RESULT: /* a method of it */
         call.isResolved = true;
-        if (t.kind === RESULT && SHORTENS.test(call.name)) break;
+        if (kind === RESULT && SHORTENS.test(call.name)) break;
         this.give(call.result, token);
         for (const arg of call.args) this.eachFunction(arg, (f) => {
           if (f.params.length > 0 && f.rest !== 0) this.give(f.params[0], token);
@@ -455,14 +414,13 @@ export class Solver {
         this.edge(arg, inner, 1);
         for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
       } else if (f.rest >= 0 && i >= f.rest) {
-        f.restNode ??= this.restOf(f);
-        this.write(arg, f.restNode, '[]');
+        this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
       } else if (i < f.params.length) {
         this.edge(arg, f.params[i]);
       }
     });
     if (call.flags & 1) {
-      if (f.instance === 0) f.instance = this.fresh();
+      f.instance ||= this.fresh();
       this.edge(f.instance, call.result);
       this.edge(f.instance, f.self);
     } else {
@@ -471,16 +429,9 @@ export class Solver {
     this.edge(f.result, call.result);
   }
 
-  restOf(f) {
-    const node = this.fresh();
-    this.edge(node, f.params[f.rest]);
-    return node;
-  }
-
   eachFunction(node, then) {
     this.watch(node, (token) => {
-      const t = this.tokens[token];
-      if (t.kind === FUNCTION) then(this.functions[t.at], token);
+      if (token.kind === FUNCTION) then(this.functions[token.at], token);
     });
   }
 
@@ -502,7 +453,7 @@ export class Solver {
   /* The members of the objects at a node flow to another. */
   contents(from, to, kind) {
     this.watch(from, (token) => {
-      if (this.tokens[token].kind !== OBJECT) return;
+      if (token.kind !== OBJECT) return;
       const inner = this.node();
       this.readBox(token, '*', inner);
       this.edge(inner, to, kind);
@@ -530,7 +481,7 @@ export class Solver {
   /* Files in which arguments of tools may go further than they were followed: into functions or
    * objects that a full node did not take. */
   cutFiles() {
-    const holds = (node) => this.sets[node]?.some((token) => this.tokens[token].kind <= QUOTED);
+    const holds = (node) => this.sets[node]?.some(({ kind }) => kind <= QUOTED);
     const called = this.calls.filter(({ callee, args }) => this.sets[callee]?.length >= this.most && args.some(holds)).map(({ file }) => file);
     const nodes = [...this.cut].filter(([token]) => [...this.membersOf(token).values()].some(holds)).map(([, node]) => node);
     const passed = this.files.filter(({ base, count }) => nodes.some((node) => node > base && node <= base + count));
@@ -547,27 +498,25 @@ export class Solver {
     queue.length = 0;
   }
 
-  /* Edges that are added meanwhile pass the token on when they are added. */
+  /* Edges and watchers that are added meanwhile look at the token when they are added. */
   arrive(node, token) {
-    const flows = this.flows[node], reads = this.reads[node], writes = this.writes[node], watchers = this.watchers[node];
+    const flows = this.flows[node], watchers = this.watchers[node];
     if (flows !== undefined) for (const key of flows) this.pass(token, key >> 2, key & 3);
-    if (reads !== undefined) for (let i = 0, n = reads.length; i < n; i++) this.readFrom(token, reads[i][0], reads[i][1]);
-    if (writes !== undefined) for (let i = 0, n = writes.length; i < n; i++) this.writeTo(token, writes[i][0], writes[i][1]);
     if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);
   }
 
   /* ---- queries --------------------------------------------------------------------------- */
 
   tokensAt(node) {
-    return [...this.sets[node] ?? []].map((token) => ({ ...this.tokens[token], token }));
+    return this.sets[node] ?? [];
   }
 
   /* The tokens of a node, and those of its objects' members, down to that depth. */
   deep(node, depth = 2) {
-    const found = this.tokensAt(node);
+    const found = [...this.tokensAt(node)];
     if (depth > 0)
-      for (const { kind, token } of found.slice())
-        if (kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
+      for (const token of this.tokensAt(node))
+        if (token.kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
     return found;
   }
 
@@ -575,18 +524,16 @@ export class Solver {
   membersOf(token, seen = new Set()) {
     if (seen.has(token)) return new Map();
     seen.add(token);
-    const box = this.boxes.get(token), all = new Map();
-    if (box === undefined) return all;
+    const box = this.box(token), all = new Map();
     for (const above of box.above) for (const [name, node] of this.membersOf(above, seen)) all.set(name, node);
     for (const [name, node] of box.members) all.set(name, node);
-    if (box.wild !== 0) all.set('*', box.wild);
     return all;
   }
 
   /* The members of all objects at a node; undefined without any object. */
   members(node) {
     const objects = this.tokensAt(node).filter(({ kind }) => kind === OBJECT);
-    return objects.length === 0 ? undefined : new Map(objects.flatMap(({ token }) => [...this.membersOf(token)]));
+    return objects.length === 0 ? undefined : new Map(objects.flatMap((token) => [...this.membersOf(token)]));
   }
 
   textsAt(node, depth = 1) {

@@ -463,6 +463,7 @@ class Builder {
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
     const at = this.funcs.length;
+    if (n.params.at(-1)?.type === 'RestElement') this.objects.push(params.at(-1));
     if (!isInline && instance === 0) this.container = ++this.containers;
     this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
       this.name(name), n.loc.start.line, this.container, this.within]);

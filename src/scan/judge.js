@@ -57,19 +57,19 @@ class Judge {
    * `case 'run':` around the call or around a call of its function. */
   choicesAt(call) {
     const found = new Set(), seen = new Set(), list = [call];
-    for (const { choice, within = -1 } of list) {
-      if (choice !== undefined) found.add(choice);
-      for (let at = within; choice === undefined && at >= 0 && !seen.has(at); at = this.s.functions[at].within) {
-        seen.add(at);
-        list.push(...this.callersOf(at));
+    for (const { choice = null, within } of list) {
+      if (choice !== null) found.add(choice);
+      for (let f = within; choice === null && f !== undefined && !seen.has(f); f = f.within) {
+        seen.add(f);
+        list.push(...this.callersOf(f));
       }
     }
     return [...found];
   }
 
-  callersOf(at) {
-    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => this.s.tokensAt(one.callee).map(({ at }) => [at, one])), ([of]) => of);
-    return (this.callers.get(at) ?? []).map(([, one]) => one);
+  callersOf(f) {
+    this.callers ??= Map.groupBy(this.s.calls.flatMap((one) => this.s.tokensAt(one.callee).map((token) => [token.f, one])), ([of]) => of);
+    return (this.callers.get(f) ?? []).map(([, one]) => one);
   }
 
   /* ---- sources of values ---------------------------------------------------------------- */
@@ -193,10 +193,10 @@ class Judge {
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
    * one pair per caller: the program of one must not meet the arguments of another. */
   startsOf(call, command, list, seen = new Set()) {
-    for (let at = call.within; at >= 0; at = this.s.functions[at].within) {
-      const [i, k] = [command, list].map((node) => this.s.functions[at].params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
-      const callers = i < 0 || k < 0 || seen.has(at) ? [] : this.callersOf(at).filter(({ spread }) => spread.length === 0);
-      seen.add(at);
+    for (let f = call.within; f !== undefined; f = f.within) {
+      const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
+      const callers = i < 0 || k < 0 || seen.has(f) ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
+      seen.add(f);
       if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));
     }
     return [[command, list]];
@@ -297,14 +297,13 @@ class Judge {
     for (const [name, node] of this.s.membersOf(token))
       for (const one of this.s.deep(node, 1)) {
         if (one.kind === MODULE && NETWORK.test(one.path)) network.push(name);
-        if (one.kind === FUNCTION && this.usesNetwork(one.at)) network.push(name);
+        if (one.kind === FUNCTION && this.usesNetwork(one.f)) network.push(name);
         if (one.kind === FUNCTION || (one.kind === MODULE && !INTRINSIC.test(one.path) && !/\(\)/.test(one.path)))
           passed.push(name === '*' ? 'all of globalThis' : name);
       }
   }
 
-  usesNetwork(at) {
-    const f = this.s.functions[at];
+  usesNetwork(f) {
     return this.s.calls.some((c) => c.file === f.file && c.container === f.container && c.line >= f.line && c.paths?.some((path) => NETWORK.test(path)));
   }
 
@@ -359,7 +358,7 @@ class Judge {
   killsByName(file) {
     const names = new Set(file.timers.flatMap((timer) => timer[5]));
     const ends = new Set(this.s.calls.filter((c) => c.file === file && /^(terminate|kill|dispose|destroy)$/.test(c.name)).map(({ container }) => container));
-    return this.s.functions.some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
+    return [...this.s.functions.values()].some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
   }
 
   /* Sources that run as code in workers. */
@@ -383,7 +382,7 @@ class Judge {
     const found = new Set();
     for (const call of this.s.calls)
       if (call.file === file && call.container === container)
-        for (const { kind, at } of this.s.tokensAt(call.callee)) if (kind === FUNCTION) found.add(this.s.functions[at].container);
+        for (const { f } of this.s.tokensAt(call.callee)) if (f !== undefined) found.add(f.container);
     return found;
   }
 
@@ -461,10 +460,7 @@ class Judge {
   }
 
   isUsed(name) {
-    return this.s.files.some((file) => {
-      for (let i = 1; i < file.imports.length; i += 2) if (packageOf(file.names[file.imports[i]]) === name) return true;
-      return false;
-    });
+    return this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
   }
 
   all() {

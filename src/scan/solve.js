@@ -32,7 +32,7 @@ export class Solver {
   tokens = new Map(); /* by kind and key: { kind, key, ... } */
   defaults = []; /* of some nodes: the nodes that get their member "default" */
   calls = [];
-  functions = [];
+  functions = new Map(); /* by their nodes */
   tools = [];
   queue = [];
   steps = 0;
@@ -58,13 +58,13 @@ export class Solver {
   related(files) {
     const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
     for (const file of files)
-      for (let i = 1; i < file.imports.length; i += 2) {
-        const target = this.fileOf(file, file.names[file.imports[i]]);
+      for (const [, spec] of file.imports) {
+        const target = this.fileOf(file, spec);
         if (target === undefined) continue;
         near.get(file).below.push(target);
         near.get(target).above.push(file);
       }
-    const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(file.names[call[2]]));
+    const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(call[2]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
@@ -99,46 +99,43 @@ export class Solver {
   /* ---- building -------------------------------------------------------------------- */
 
   add(file) {
-    const { names } = file, base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
+    const base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.grow(file.count);
     file.base = base;
-    file.functionBase = this.functions.length;
-    for (let i = 0; i < file.edges.length; i += 3) (this.flows[at(file.edges[i])] ??= new Set()).add(at(file.edges[i + 1]) * 4 + file.edges[i + 2]);
-    for (let i = 0; i < file.gets.length; i += 3) {
-      const from = at(file.gets[i]), name = names[file.gets[i + 1]], to = at(file.gets[i + 2]);
-      this.read(from, name, to);
-      if (name === 'default') (this.defaults[from] ??= []).push(to);
+    for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 4 + kind);
+    for (const [object, name, to] of file.gets) {
+      this.read(at(object), name, at(to));
+      if (name === 'default') (this.defaults[at(object)] ??= []).push(at(to));
     }
-    for (let i = 0; i < file.puts.length; i += 3) this.write(at(file.puts[i]), at(file.puts[i + 1]), names[file.puts[i + 2]]);
+    for (const [from, object, name] of file.puts) this.write(at(from), at(object), name);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
     for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
-      const one = { file, params: params.map(at), rest, result: at(result), self: at(self), name: names[name], line, container, within: within < 0 ? -1 : file.functionBase + within, instance: 0 };
-      this.give(at(node), this.token(FUNCTION, this.functions.length, { at: this.functions.length }));
-      this.functions.push(one);
+      const f = { file, params: params.map(at), rest, result: at(result), self: at(self), name, line, container, within: this.functions.get(at(within)), instance: 0 };
+      this.functions.set(at(node), f);
+      this.give(at(node), this.token(FUNCTION, at(node), { f }));
     }
-    for (let i = 0; i < file.modules.length; i += 2) this.give(at(file.modules[i]), this.module(names[file.modules[i + 1]]));
-    for (let i = 0; i < file.texts.length; i += 2) this.give(at(file.texts[i]), this.token(TEXT, names[file.texts[i + 1]]));
-    for (let i = 0; i < file.spreads.length; i += 2) this.copyMembers(at(file.spreads[i]), at(file.spreads[i + 1]));
-    for (let i = 0; i < file.classes.length; i += 3) this.class(file.functionBase + file.classes[i], at(file.classes[i + 1]), at(file.classes[i + 2]));
+    for (const [node, path] of file.modules) this.give(at(node), this.module(path));
+    for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
+    for (const [from, object] of file.spreads) this.copyMembers(at(from), at(object));
+    for (const [node, instance, above] of file.classes) this.class(at(node), at(instance), at(above));
     for (const [callee, receiver, name, args, result, line, column, flags, container, spread, choice, within] of file.calls)
-      this.call({ file, callee: at(callee), receiver: at(receiver), name: names[name], args: args.map(at), result: at(result), line, column, flags, container, spread, choice: names[choice], within: within < 0 ? -1 : file.functionBase + within, isResolved: false });
+      this.call({ file, callee: at(callee), receiver: at(receiver), name, args: args.map(at), result: at(result), line, column, flags, container, spread, choice, within: this.functions.get(at(within)), isResolved: false });
   }
 
-  class(index, instance, above) {
-    this.functions[index].instance = instance;
-    const own = this.token(OBJECT, instance);
+  class(node, instance, above) {
+    const own = this.token(OBJECT, instance), made = this.token(FUNCTION, node);
+    made.f.instance = instance;
     this.eachFunction(above, (f, token) => {
       if (f.instance === 0) return;
       this.inherit(own, this.token(OBJECT, f.instance));
-      this.inherit(this.token(FUNCTION, index, { at: index }), token);
+      this.inherit(made, token);
     });
   }
 
   /* Links imports, of a file of the project or of a package. */
   link(file) {
-    for (let i = 0; i < file.imports.length; i += 2) {
-      const node = file.imports[i] + file.base, spec = file.names[file.imports[i + 1]];
-      const target = this.fileOf(file, spec);
+    for (const [n, spec] of file.imports) {
+      const node = n + file.base, target = this.fileOf(file, spec);
       if (target === undefined) {
         this.give(node, this.module(packageOf(spec)));
         continue;
@@ -152,9 +149,9 @@ export class Solver {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
       if (call !== undefined) call.isBounded = true;
     });
-    for (let i = 0; i < file.sources.length; i += 2) {
-      const tool = this.tool(file.names[file.sources[i + 1]], file, 0);
-      this.late.push(() => this.seed(file.sources[i] + file.base, tool));
+    for (const [node, name] of file.sources) {
+      const tool = this.tool(name, file, 0);
+      this.late.push(() => this.seed(node + file.base, tool));
     }
   }
 
@@ -312,11 +309,11 @@ export class Solver {
   }
 
   readFrom(token, name, to) {
-    const { kind, at, source } = token;
+    const { kind, f, source } = token;
     switch (kind) {
       case FUNCTION:
         if (name === 'constructor') this.give(to, this.module('global.Function'));
-        if (name === 'prototype') this.give(to, this.token(OBJECT, this.functions[at].instance ||= this.fresh()));
+        if (name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
         this.readBox(token, name, to);
         break;
       case OBJECT:
@@ -377,11 +374,11 @@ export class Solver {
   }
 
   enter(call, token) {
-    const { kind, at, to, path } = token;
+    const { kind, f, to, path } = token;
     switch (kind) {
       case FUNCTION:
         call.isResolved = true;
-        this.bind(call, this.functions[at]);
+        this.bind(call, f);
         break;
       case SETTLE: this.edge(call.args[0] ?? 0, to); break;
       case MODULE:
@@ -431,7 +428,7 @@ export class Solver {
 
   eachFunction(node, then) {
     this.watch(node, (token) => {
-      if (token.kind === FUNCTION) then(this.functions[token.at], token);
+      if (token.kind === FUNCTION) then(token.f, token);
     });
   }
 

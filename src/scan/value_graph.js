@@ -64,76 +64,67 @@ const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type
 const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
 
 class Builder {
-  names = [];
-  known = new Map();
+  /* What solve.js reads. */
+  graph = {
+    edges: [], /* [from, to, kind] */
+    gets: [], /* [object, name, to] */
+    puts: [], /* [from, object, name] */
+    calls: [],
+    funcs: [],
+    objects: [], /* nodes that hold an object made in this file */
+    classes: [], /* [function, node of instances, node of the superclass] */
+    spreads: [], /* [from, object] */
+    modules: [], /* [node, name] */
+    texts: [], /* [node, constant] */
+    imports: [], /* [node, name of the file or package] */
+    bounded: [], /* nodes whose length is compared with something */
+    sources: [], /* [node of a function, name] of tools that are declared, not registered */
+    schemas: [], /* of tools, as JSON Schema */
+    timers: [],
+    flags: { esm: false, worker: false, inputSchema: false, danger: false },
+  };
   count = 1; /* node 0: no value of interest */
-  edges = []; /* from, to, kind */
-  gets = []; /* object, name, to */
-  puts = []; /* from, object, name */
-  calls = [];
-  funcs = [];
-  objects = []; /* nodes that hold an object made in this file */
-  classes = []; /* function, node of instances, node of the superclass */
-  spreads = []; /* from, object */
-  modules = []; /* node, name */
-  texts = []; /* node, name: constants */
-  imports = []; /* node, name of the file or package */
-  bounded = []; /* nodes whose length is compared with something */
-  sources = []; /* function node and name of tools that are declared, not registered */
-  schemas = []; /* of tools, as JSON Schema */
-  timers = [];
-  flags = { esm: false, worker: false, inputSchema: false, danger: false };
   constants = new Map();
   container = 0;
   containers = 0;
-  choice = -1; /* the name in the `case 'run':` around the current place */
-  within = -1; /* the function around the current place */
+  choice = null; /* the name in the `case 'run':` around the current place */
+  within = 0; /* the function around the current place */
   thisNode = 0;
   argumentsNode = 0;
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
   above = 0; /* the superclass of the class that is being read */
 
-  name(text) {
-    let at = this.known.get(text);
-    if (at === undefined) {
-      at = this.names.length;
-      this.names.push(text);
-      this.known.set(text, at);
-    }
-    return at;
-  }
-
   node() {
     return this.count++;
   }
 
   edge(from, to, kind = 0) {
-    if (from !== 0 && to !== 0) this.edges.push(from, to, kind);
+    if (from !== 0 && to !== 0) this.graph.edges.push([from, to, kind]);
   }
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
-    if (name === 'constructor') this.flags.danger = true;
-    if (name === 'parentPort' || name === 'workerData') this.flags.worker = true;
-    this.gets.push(object, this.name(name), to);
+    if (name === 'constructor') this.graph.flags.danger = true;
+    if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker = true;
+    this.graph.gets.push([object, name, to]);
     return to;
   }
 
   put(from, object, name) {
-    if (from !== 0 && object !== 0) this.puts.push(from, object, this.name(name));
+    if (from !== 0 && object !== 0) this.graph.puts.push([from, object, name]);
   }
 
   object() {
     const node = this.node();
-    this.objects.push(node);
+    this.graph.objects.push(node);
     return node;
   }
 
   constant(value) {
     const text = String(value);
     if (text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text)) return 0;
-    return this.shared(text, (node) => this.texts.push(node, this.name(text)));
+    return this.shared(text, (node) => this.graph.texts.push([node, text]));
   }
 
   /* The node for a key; note(node) is called when it is made. */
@@ -148,13 +139,13 @@ class Builder {
   }
 
   module(path) {
-    this.flags.danger ||= DANGER.test(path);
-    return this.shared(`module ${path}`, (node) => this.modules.push(node, this.name(path)));
+    this.graph.flags.danger ||= DANGER.test(path);
+    return this.shared(`module ${path}`, (node) => this.graph.modules.push([node, path]));
   }
 
   import(spec) {
-    this.flags.danger ||= DANGER.test(packageOf(spec));
-    return this.shared(`import ${spec}`, (node) => this.imports.push(node, this.name(spec)));
+    this.graph.flags.danger ||= DANGER.test(packageOf(spec));
+    return this.shared(`import ${spec}`, (node) => this.graph.imports.push([node, spec]));
   }
 
   /* ---- names ----------------------------------------------------------------- */
@@ -347,7 +338,7 @@ class Builder {
   /* The code that then() reads belongs to the tool of that name. */
   chosen(name, then) {
     const before = this.choice;
-    if (name !== undefined) this.choice = this.name(name);
+    if (name !== undefined) this.choice = name;
     then();
     this.choice = before;
   }
@@ -390,7 +381,7 @@ class Builder {
         break;
       }
       case 'ExportAllDeclaration':
-        if (n.exportKind !== 'type') this.spreads.push(this.import(n.source.value), this.exports);
+        if (n.exportKind !== 'type') this.graph.spreads.push([this.import(n.source.value), this.exports]);
         break;
       case 'TSEnumDeclaration': this.declare(scope, n.id.name); break;
       case 'TSModuleDeclaration': this.namespace(scope, n); break;
@@ -462,12 +453,11 @@ class Builder {
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
-    const at = this.funcs.length;
-    if (n.params.at(-1)?.type === 'RestElement') this.objects.push(params.at(-1));
+    if (n.params.at(-1)?.type === 'RestElement') this.graph.objects.push(params.at(-1));
     if (!isInline && instance === 0) this.container = ++this.containers;
-    this.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
-      this.name(name), n.loc.start.line, this.container, this.within]);
-    this.within = at;
+    this.graph.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
+      name, n.loc.start.line, this.container, this.within]);
+    this.within = node;
     if (!isArrow) {
       this.thisNode = self;
       this.argumentsNode = this.object();
@@ -487,7 +477,7 @@ class Builder {
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
     [this.thisNode, this.argumentsNode, this.result, this.container, this.within] = saved;
-    this.lastFunction = at;
+    this.returned = result;
     return node;
   }
 
@@ -500,17 +490,17 @@ class Builder {
     this.container = ++this.containers;
     if (n.id) this.declare(scope, n.id.name);
     const node = this.func(scope, made ?? { type: 'FunctionExpression', params: [], loc: n.loc }, { name: n.id?.name ?? '', instance });
-    this.classes.push(this.lastFunction, instance, above);
+    this.graph.classes.push([node, instance, above]);
     if (n.id) this.edge(node, scope.vars.get(n.id.name).node);
     for (const m of n.body.body) {
       if (m === made || m.declare || m.abstract) continue;
       const name = m.key === undefined || m.computed ? '*' : keyName(m.key);
       if (m.type === 'ClassMethod' || m.type === 'ClassPrivateMethod') {
         const method = this.func(scope, m, { name, instance: m.static ? node : instance });
-        if (m.kind === 'get') this.put(this.funcs[this.lastFunction][3], m.static ? node : instance, name);
+        if (m.kind === 'get') this.put(this.returned, m.static ? node : instance, name);
         else this.put(method, m.static ? node : instance, name);
         const isMarked = m.decorators?.some(({ expression: e }) => /Tool$/.test((e.callee ?? e).name ?? ''));
-        if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.sources.push(method, this.name(n.id?.name ?? name));
+        if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.graph.sources.push([method, n.id?.name ?? name]);
       } else if (m.type === 'StaticBlock') {
         this.block(scope, m.body);
       } else if (m.value) {
@@ -554,7 +544,7 @@ class Builder {
       case 'ArrayExpression': {
         const to = this.object();
         n.elements.forEach((e, i) => {
-          if (e?.type === 'SpreadElement') this.spreads.push(this.value(scope, e.argument), to);
+          if (e?.type === 'SpreadElement') this.graph.spreads.push([this.value(scope, e.argument), to]);
           else if (e) this.put(this.value(scope, e), to, i === 0 ? '0' : '[]');
         });
         return to;
@@ -615,7 +605,7 @@ class Builder {
     if (/^[<>]=?$/.test(operator))
       for (const side of [left, right]) {
         const inner = side.property?.name === 'length' ? side.object : side.callee?.property?.name === 'byteLength' ? side.arguments[0] : undefined;
-        if (inner) this.bounded.push(this.value(scope, inner));
+        if (inner) this.graph.bounded.push(this.value(scope, inner));
       }
     if (operator !== '+') return 0;
     const to = this.node();
@@ -629,13 +619,13 @@ class Builder {
     const to = this.object(), values = {};
     for (const p of n.properties) {
       if (p.type === 'SpreadElement') {
-        this.spreads.push(this.value(scope, p.argument), to);
+        this.graph.spreads.push([this.value(scope, p.argument), to]);
         continue;
       }
       const name = p.computed && p.key.type !== 'StringLiteral' ? '*' : keyName(p.key);
       if (p.computed) this.value(scope, p.key);
       const value = p.type === 'ObjectMethod' ? this.func(scope, p, { name }) : this.value(scope, p.value, name);
-      if (p.kind === 'get') this.put(this.funcs[this.lastFunction][3], to, name);
+      if (p.kind === 'get') this.put(this.returned, to, name);
       else this.put(value || (this.nothing ||= this.node()), to, name);
       values[name] = { node: value, ast: p.value };
     }
@@ -646,13 +636,13 @@ class Builder {
   /* { name, inputSchema, handler } is a tool, even if it is not registered. */
   toolLiteral(values) {
     const schema = values.inputSchema ?? values.parameters ?? values.schema;
-    if (values.inputSchema) this.flags.inputSchema = true;
+    if (values.inputSchema) this.graph.flags.inputSchema = true;
     if (values.name === undefined && values.description === undefined) return;
     const name = values.name?.ast?.value ?? '';
     const fields = schema && fieldsOf(schema.ast);
-    if (fields) this.schemas.push({ name, fields });
+    if (fields) this.graph.schemas.push({ name, fields });
     if (schema === undefined) return;
-    for (const key of TOOL_KEYS) if (values[key]) this.sources.push(values[key].node, this.name(String(name)));
+    for (const key of TOOL_KEYS) if (values[key]) this.graph.sources.push([values[key].node, String(name)]);
   }
 
   jsx(scope, n) {
@@ -679,7 +669,7 @@ class Builder {
     if (name === 'setTimeout') this.timer(n);
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node();
-    const push = (target, self, method, list, spread) => this.calls.push([target, self, this.name(method), list, result,
+    const push = (target, self, method, list, spread) => this.graph.calls.push([target, self, method, list, result,
       n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags, this.container, spread, this.choice, this.within]);
     push(callee, receiver, name, args, spread);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
@@ -697,7 +687,7 @@ class Builder {
   timer(n) {
     const found = { kills: false, rejects: false, names: new Set() };
     look(n.arguments[0], found);
-    this.timers.push([n.loc.start.line, n.loc.start.column + 1, this.container, found.kills, found.rejects, [...found.names]]);
+    this.graph.timers.push([n.loc.start.line, n.loc.start.column + 1, this.container, found.kills, found.rejects, [...found.names]]);
   }
 }
 
@@ -751,11 +741,8 @@ export function graphOf(path, text) {
   b.exports = b.object();
   b.put(b.exports, b.moduleObject, 'exports');
   for (const [name, node] of [['module', b.moduleObject], ['exports', b.exports]]) scope.vars.set(name, { node });
-  b.flags.esm = program.sourceType === 'module';
+  b.graph.flags.esm = program.sourceType === 'module';
   b.thisNode = 0;
   b.block(scope, program.body, true);
-  const result = { path, names: b.names, exports: b.get(b.moduleObject, 'exports') };
-  for (const key of ['edges', 'gets', 'puts', 'calls', 'funcs', 'objects', 'classes', 'spreads', 'modules', 'texts', 'imports',
-    'bounded', 'sources', 'schemas', 'timers', 'flags', 'count']) result[key] = b[key];
-  return result;
+  return { path, ...b.graph, exports: b.get(b.moduleObject, 'exports'), count: b.count };
 }

@@ -25,13 +25,11 @@
 #define NAMES_MAX   8
 
 /* Folders whose files a running server does not use. */
-static const char *const left_out_folders[] = {
-    "node_modules", "test",  "tests",    "__tests__", "__mocks__",
-    "spec",         "specs", "e2e",      "fixtures",  "benchmarks",
-    "benchmark",    "bench", "coverage",
-};
-static const char *const endings[] = {".js", ".mjs", ".cjs", ".jsx",
-                                      ".ts", ".mts", ".cts", ".tsx"};
+#define LEFT_OUT_FOLDERS                                          \
+    "node_modules test tests __tests__ __mocks__ spec specs e2e " \
+    "fixtures benchmarks benchmark bench coverage"
+#define ENDINGS "js mjs cjs jsx ts mts cts tsx"
+#define NAMES   "package.json package-lock.json yarn.lock pnpm-lock.yaml"
 /* Files whose names contain one of these are left out, such as run.test.ts. */
 static const char *const left_out_middles[] = {".test.", "-test.",  ".spec.",
                                                "-spec.", ".bench.", ".stories.",
@@ -117,32 +115,18 @@ static void read_one(gbx_scan_files *files, int fd, const char *path)
 
 /* ---- folders -------------------------------------------------------------------- */
 
-static bool is_folder_left_out(const char *name)
+static bool is_folder_left_out(const char *name, size_t len)
 {
-    if (name[0] == '.')
-        return true;
-    for (size_t i = 0; i < GBX_COUNTOF(left_out_folders); i++)
-        if (strcmp(name, left_out_folders[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t len = strlen(text);
-    size_t end_len = strlen(end);
-
-    return len > end_len && strcmp(text + len - end_len, end) == 0;
+    return name[0] == '.' || gbx_text_is_listed(LEFT_OUT_FOLDERS, name, len);
 }
 
 static bool is_source(const char *name)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(endings); i++)
-        if (ends_with(name, endings[i]))
-            return true;
-    return strcmp(name, "package.json") == 0 ||
-           strcmp(name, "package-lock.json") == 0 || strcmp(name, "yarn.lock") == 0 ||
-           strcmp(name, "pnpm-lock.yaml") == 0;
+    const char *dot = strrchr(name, '.');
+
+    return (dot != NULL && dot != name &&
+            gbx_text_is_listed(ENDINGS, dot + 1, strlen(dot + 1))) ||
+           gbx_text_is_listed(NAMES, name, strlen(name));
 }
 
 static bool is_file_left_out(const char *name)
@@ -162,16 +146,12 @@ static void leave_out(gbx_scan_files *files, const char *path)
 
 bool gbx_scan_leave_out(gbx_scan_files *files, const char *path)
 {
-    const char *end;
+    const char *name = path;
     bool is_left_out = false;
 
-    for (const char *at = path; !is_left_out && *at != '\0'; at = end + (*end == '/')) {
-        GBX_CLEANUP(gbx_free) char *name = NULL;
-
-        end = strchrnul(at, '/');
-        name = gbx_need(strndup(at, (size_t)(end - at)));
-        is_left_out = *end == '/' ? is_folder_left_out(name) : is_file_left_out(name);
-    }
+    for (const char *end; (end = strchr(name, '/')) != NULL; name = end + 1)
+        is_left_out |= is_folder_left_out(name, (size_t)(end - name));
+    is_left_out |= is_file_left_out(name);
     if (is_left_out)
         leave_out(files, path);
     return is_left_out;
@@ -195,7 +175,7 @@ static void visit(gbx_scan_files *files, int folder, const char *path, const cha
             gbx_scan_unread(files, below, "it is a link");
         return;
     }
-    if (S_ISDIR(st.st_mode) ? is_folder_left_out(name)
+    if (S_ISDIR(st.st_mode) ? is_folder_left_out(name, strlen(name))
                             : is_source(name) && is_file_left_out(name)) {
         leave_out(files, below);
         return;

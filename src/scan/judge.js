@@ -28,6 +28,10 @@ const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-ev
 export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
   new RegExp(`"node_modules/${name}":\\s*\\{\\s*"version": "([^"]+)|^"?${name}@[^\\n]*:\\r?\\n +version:? "?([\\w.-]+)|^ +'?/?${name}[@/](\\d[\\w.-]*)`, 'm').exec(text)?.slice(1).find(Boolean)]));
 
+const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
+/* Calls, or `throw`, that end the waiting. */
+const REJECTS = /^(throw|reject|rej|fail|resolve|done|rejectPromise)$/i;
+
 const GRADES = [['A', 95], ['B', 90], ['C', 80], ['D', 60], ['F', 0]];
 export const MEANINGS = {
   A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
@@ -349,16 +353,21 @@ class Judge {
     if (sources.length === 0) return;
     this.sandbox(call, sources);
     if (!this.isSet(options, 'resourceLimits')) this.report('no-memory-limit', call, 'new Worker() without resourceLimits', sources);
-    const timers = call.file.timers.filter((timer) => timer[3] || timer[4]);
-    if (timers.some(([, , , kills]) => kills) || this.killsByName(call.file)) return;
-    if (timers.length === 0) this.report('no-timeout', call, 'a Worker that no timer terminates', sources);
+    if (this.timersOf(call.file).length === 0) this.report('no-timeout', call, 'a Worker that no timer terminates', sources);
   }
 
-  /* True if a timer ends the code through a function of the file. */
-  killsByName(file) {
-    const names = new Set(file.timers.flatMap((timer) => timer[5]));
-    const ends = new Set(this.s.calls.filter((c) => c.file === file && /^(terminate|kill|dispose|destroy)$/.test(c.name)).map(({ container }) => container));
-    return [...this.s.functions.values()].some((f) => f.file === file && names.has(f.name) && ends.has(f.container));
+  /* The calls of setTimeout() in a file whose callbacks reject or resolve, or end something, also
+   * through a function of the file. */
+  timersOf(file) {
+    const calls = this.s.calls.filter((call) => call.file === file);
+    const ends = new Set(calls.filter(({ name }) => /^(terminate|kill|dispose|destroy)$/.test(name)).map(({ container }) => container));
+    const enders = new Set([...this.s.functions.values()].filter((f) => f.file === file && ends.has(f.container)).map(({ name }) => name));
+    return calls.filter(({ name }) => name === 'setTimeout').map((call) => {
+      const callbacks = this.s.tokensAt(call.args[0]).map(({ f }) => f);
+      const isInside = (f) => f !== undefined && (callbacks.includes(f) || isInside(f.within));
+      const names = calls.filter(({ within }) => isInside(within)).map(({ name }) => name);
+      return { call, kills: names.some((name) => KILLS.test(name)), killsByName: names.some((name) => enders.has(name)), rejects: names.some((name) => REJECTS.test(name)) };
+    }).filter(({ kills, killsByName, rejects }) => kills || killsByName || rejects);
   }
 
   /* Sources that run as code in workers. */
@@ -369,21 +378,14 @@ class Judge {
   /* ---- limits -------------------------------------------------------------------------------- */
 
   timers() {
-    for (const { call } of this.sandboxes.slice())
-      for (const [line, column, container, kills, rejects] of call.file.timers) {
-        if (kills || !rejects || this.killsByName(call.file)) continue;
-        const isNear = container === call.container || this.callsFrom(call.file, container).has(call.container);
-        if (isNear) this.report('timer-without-kill', { file: call.file, line, column }, 'the callback rejects, and ends nothing', this.sandboxes[0].sources);
+    for (const { call } of this.sandboxes.slice()) {
+      const timers = this.timersOf(call.file), isEnded = timers.some(({ killsByName }) => killsByName);
+      for (const { call: timer, kills } of timers) {
+        const isNear = timer.container === call.container || this.s.calls.some((one) => one.file === call.file && one.container === timer.container &&
+          this.s.tokensAt(one.callee).some(({ f }) => f?.container === call.container));
+        if (!kills && !isEnded && isNear) this.report('timer-without-kill', timer, 'the callback rejects, and ends nothing', this.sandboxes[0].sources);
       }
-  }
-
-  /* The containers of all functions that a container calls. */
-  callsFrom(file, container) {
-    const found = new Set();
-    for (const call of this.s.calls)
-      if (call.file === file && call.container === container)
-        for (const { f } of this.s.tokensAt(call.callee)) if (f !== undefined) found.add(f.container);
-    return found;
+    }
   }
 
   inputs() {

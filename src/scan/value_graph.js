@@ -16,7 +16,6 @@ const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate proc
   'String Number Boolean parseInt parseFloat isNaN encodeURIComponent encodeURI Math Date RegExp Symbol Error Deno Bun').split(' '));
 /* Functions whose callbacks count as part of the function around them. */
 const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
-const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
 /* Kinds of zod schemas; in bundles, zod itself may have any name. */
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
@@ -80,7 +79,6 @@ class Builder {
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
-    timers: [],
     flags: { esm: false, worker: false, inputSchema: false, danger: false },
   };
   count = 1; /* node 0: no value of interest */
@@ -321,7 +319,7 @@ class Builder {
         break;
       case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(new Scope(scope, false), n); break;
       case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
-      case 'ThrowStatement': this.value(scope, n.argument); break;
+      case 'ThrowStatement': this.record(n, 0, 0, 'throw', [this.value(scope, n.argument)]); break;
       case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
       default: this.declaration(scope, n);
     }
@@ -666,45 +664,22 @@ class Builder {
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if (name === 'setTimeout') this.timer(n);
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
-    const result = this.node();
-    const push = (target, self, method, list, spread) => this.graph.calls.push([target, self, method, list, result,
-      n.loc.start.line, (c.property?.loc ?? n.loc).start.column + 1, flags, this.container, spread, this.choice, this.within]);
-    push(callee, receiver, name, args, spread);
+    const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
+    this.record(n, callee, receiver, name, args, more);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
       this.edge(this.module(`zod.${name}()`), result);
       this.edge(args[0] ?? 0, result);
     }
-    if (name === 'call') push(receiver, args[0] ?? 0, '', args.slice(1), []);
-    else if (name === 'apply') push(receiver, args[0] ?? 0, '', args.slice(1), [0]);
+    if (name === 'call') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [] });
+    else if (name === 'apply') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [0] });
     else if (name === 'bind') this.edge(receiver, result);
     return result;
   }
 
-  /* Records whether the timer's callback rejects or resolves, and whether it ends anything. The
-   * solver looks into the functions that it calls. */
-  timer(n) {
-    const found = { kills: false, rejects: false, names: new Set() };
-    look(n.arguments[0], found);
-    this.graph.timers.push([n.loc.start.line, n.loc.start.column + 1, this.container, found.kills, found.rejects, [...found.names]]);
+  record(n, callee, receiver, name, args, { result = 0, spread = [], flags = 0, column = n.loc.start.column } = {}) {
+    this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags, this.container, spread, this.choice, this.within]);
   }
-}
-
-function look(n, found, depth = 0) {
-  if (n === null || typeof n !== 'object' || depth > 40) return;
-  if (Array.isArray(n)) {
-    for (const one of n) look(one, found, depth + 1);
-    return;
-  }
-  if (n.type === 'CallExpression' || n.type === 'OptionalCallExpression') {
-    const name = n.callee.property?.name ?? n.callee.property?.id?.name ?? n.callee.name ?? '';
-    if (KILLS.test(name)) found.kills = true;
-    else if (/^(reject|rej|fail|resolve|done|rejectPromise)$/i.test(name)) found.rejects = true;
-    else if (name !== '') found.names.add(name);
-  }
-  if (n.type === 'ThrowStatement') found.rejects = true;
-  for (const key in n) if (key !== 'loc' && typeof n[key] === 'object') look(n[key], found, depth + 1);
 }
 
 /* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */

@@ -16,13 +16,29 @@ const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setI
 const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
 const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
 const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
+const WORKER = /^(worker_threads|global)\.Worker$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
+
+/* Calls that run code in a sandbox. code: the argument that is run, -1: the receiver; options: that
+ * with the time limit; context: that with the globals. */
+const SANDBOXES = [
+  { is: /^vm\.Script\(\)\.(runInContext|runInNewContext)$/, code: -1, options: 1, context: 0 },
+  { is: /^vm\.Script\(\)\.runInThisContext$/, code: -1, options: 0 },
+  { is: /^vm\.(runInContext|runInNewContext|compileFunction)$/, code: 0, options: 2, context: 1 },
+  { is: /^vm\.runInThisContext$/, code: 0, options: 1 },
+  { is: /^vm\.SourceTextModule$/, code: 0, options: 2 },
+  { is: /^isolated-vm.*\.run(Sync)?$/, code: -1, options: 1 },
+  { is: /^isolated-vm.*\.eval(Sync)?$/, code: 0, options: 1 },
+  { is: /^isolated-vm.*\.evalClosure(Sync)?$/, code: 0, options: 2 },
+  { is: /^vm2\..*\(\)\.run(File)?$/, code: 0 },
+  { is: /^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl).*evalCode(Async)?$/, code: 0, options: 1 },
+];
 
 /* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
-const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', [2, 0, 2]], ['isolated-vm', [4, 3, 7]], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
+const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
 
 /* The versions of those packages in a lock file of npm, yarn or pnpm. */
 export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
@@ -37,6 +53,7 @@ export const MEANINGS = {
   A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
   D: 'do not give it to a model before it is repaired', F: 'arguments of its tools run code on this machine',
 };
+export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
 export const gradeOf = (points) => GRADES.find(([, least]) => points >= least)[0];
 
 class Judge {
@@ -55,6 +72,12 @@ class Judge {
     const from = tool && { tool: tool.name || this.choicesAt(call).join(', '), field: source.field, file: tool.file.path, line: tool.line };
     this.findings.push({ rule, file: call.file.path ?? call.file, line: call.line, column: call.column, detail, from });
     if (rule === 'shell-command' || rule === 'code-process') this.ranBy(sources);
+  }
+
+  /* Reports it if there are sources; returns whether there are. */
+  reaches(rule, call, detail, sources) {
+    if (sources.length > 0) this.report(rule, call, detail, sources);
+    return sources.length > 0;
   }
 
   /* For a server with one handler for all tools: the tool names that lead to the call, from the
@@ -84,15 +107,11 @@ class Judge {
     return kind === undefined || !CHOSEN.test(kind);
   }
 
-  schemaNodes({ schema, schemas }) {
-    return schema ? [schema] : schemas ?? [];
-  }
-
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
    * that allows free text. */
   kindOf({ tool, field }) {
     const found = [];
-    for (const node of field === '' ? [] : this.schemaNodes(tool)) {
+    for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
       const at = this.s.members(node)?.get(field);
       if (at === undefined) continue;
       const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
@@ -113,32 +132,21 @@ class Judge {
 
   /* ---- calls ------------------------------------------------------------------------------ */
 
-  call(call) {
-    for (const path of call.paths) this.path(call, path);
-  }
-
   path(call, path) {
-    const { args } = call, [first = 0, second = 0] = args;
+    const { args } = call, [first = 0] = args, sandbox = SANDBOXES.find(({ is }) => is.test(path));
     if (EVAL.test(path)) {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
       if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
     } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
       const sources = this.codeAt(first);
-      if (sources.length > 0 && !this.holdsFunction(first)) this.evaluated(call, sources, path);
+      if (sources.length > 0 && !this.s.tokensAt(first).some(({ f }) => f)) this.evaluated(call, sources, path);
     } else if (START.test(path)) {
       this.start(call, path);
-    } else if (path.startsWith('vm.')) {
-      this.vm(call, path);
-    } else if (/^(worker_threads|global)\.Worker$/.test(path)) {
-      this.worker(call, first, second);
-    } else if (path.startsWith('vm2.')) {
-      this.vm2(call, path);
-    } else if (path.startsWith('isolated-vm')) {
-      this.isolate(call, path);
-    } else if (/^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl)/.test(path) && /evalCode(Async)?$/.test(path)) {
-      const sources = this.codeAt(first);
-      if (sources.length > 0) this.quickjs(call, sources);
+    } else if (WORKER.test(path)) {
+      this.worker(call);
+    } else if (sandbox) {
+      this.sandboxed(call, path, sandbox);
     }
   }
 
@@ -149,10 +157,6 @@ class Judge {
 
   ranBy(sources) {
     for (const { tool } of sources) this.ran.add(tool);
-  }
-
-  holdsFunction(node) {
-    return this.s.tokensAt(node).some(({ kind }) => kind === FUNCTION);
   }
 
   evaluated(call, sources, path) {
@@ -172,7 +176,7 @@ class Judge {
     const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, '');
     if (/\(\)/.test(path)) {
       if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
-      else if (path === 'node-pty.spawn().write') this.typed(call);
+      else if (path === 'node-pty.spawn().write') this.reaches('shell-command', call, 'is typed into a terminal', this.codeAt(args[0]));
       return;
     }
     const isShell = /^(exec|execSync|execaCommand|execaCommandSync|command|commandSync|execAsync)$/.test(method) || path === 'shelljs.exec';
@@ -189,9 +193,7 @@ class Judge {
   }
 
   shell(call, node, method) {
-    const sources = this.sourcesAt(node);
-    if (sources.length > 0) this.report('shell-command', call, `reaches the shell of ${method}`, sources);
-    else this.fileRun(call, [node], method);
+    if (!this.reaches('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node))) this.fileRun(call, [node], method);
   }
 
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
@@ -245,38 +247,41 @@ class Judge {
     this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
   }
 
-  typed(call) {
-    const sources = this.codeAt(call.args[0]);
-    if (sources.length > 0) this.report('shell-command', call, 'is typed into a terminal', sources);
-  }
-
   stdin(call) {
     const sources = this.codeAt(call.args[0]);
     const starts = this.s.calls.filter((other) => other.file === call.file && other.container === call.container && other.paths?.some((path) => START.test(path) && !/\(\)/.test(path)));
     for (const { args: [command = 0, list = 0] } of starts) {
       const words = this.s.textsAt(list, 2), interpreter = this.interpreterOf(command, words);
-      if (sources.length > 0 && interpreter && !words.some((word) => EVALUATES.test(word)))
-        this.report('code-process', call, `is written to ${interpreter}, which runs it`, sources);
+      if (interpreter && !words.some((word) => EVALUATES.test(word)))
+        this.reaches('code-process', call, `is written to ${interpreter}, which runs it`, sources);
     }
   }
 
   /* ---- sandboxes ------------------------------------------------------------------------------ */
 
-  vm(call, path) {
-    const { args } = call, method = path.split('.').at(-1);
-    const isScript = path.startsWith('vm.Script().');
-    if (!/^(runInContext|runInNewContext|runInThisContext|compileFunction)$/.test(method) &&
-        !(path === 'vm.SourceTextModule')) return;
-    const sources = isScript ? this.codeAt(call.receiver) : this.codeAt(args[0]);
+  sandboxed(call, path, { code, options, context }) {
+    const sources = this.codeAt(code < 0 ? call.receiver : call.args[code]), method = path.split('.').at(-1);
     if (sources.length === 0) return;
-    const options = method === 'runInThisContext' ? args[isScript ? 0 : 1] : args[isScript ? 1 : 2];
-    const context = method === 'runInThisContext' || path === 'vm.SourceTextModule' ? 0 : args[isScript ? 0 : 1];
-    const isInside = call.file.flags.worker;
-    if (method === 'runInThisContext' || !isInside) this.report('code-vm', call, `runs in ${isScript ? 'vm.Script.' : 'vm.'}${method}`, sources);
-    else this.report('vm-boundary', call, `runs in ${isScript ? 'vm.Script.' : 'vm.'}${method}, and nothing else keeps it from the worker's process`, sources);
+    if (path.startsWith('vm.')) this.vm(call, path, method, sources);
     this.sandbox(call, sources);
-    if (!this.isSet(options, 'timeout')) this.report('no-timeout', call, `${method} without timeout`, sources);
-    if (context) this.context(call, context, sources);
+    if (path.startsWith('vm2')) this.vm2(sources);
+    else if (/evalCode/.test(method)) this.quickjs(call, call.args[options], sources);
+    else if (!this.isSet(call.args[options], 'timeout')) this.report('no-timeout', call, `${method}${path.startsWith('vm.') ? '' : ' of isolated-vm'} without timeout`, sources);
+    if (call.args[context]) this.context(call, call.args[context], sources);
+    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.Isolate$/) : [])
+      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
+  }
+
+  /* The calls that make such objects. */
+  made(pattern) {
+    return this.s.calls.filter(({ paths, flags }) => flags & 1 && paths?.some((path) => pattern.test(path)));
+  }
+
+  vm(call, path, method, sources) {
+    const isConfined = call.file.flags.worker && method !== 'runInThisContext';
+    const detail = `runs in ${path.startsWith('vm.Script()') ? 'vm.Script.' : 'vm.'}${method}`;
+    if (isConfined) this.report('vm-boundary', call, `${detail}, and nothing else keeps it from the worker's process`, sources);
+    else this.report('code-vm', call, detail, sources);
   }
 
   /* Options that cannot be followed are taken to be complete. */
@@ -288,35 +293,25 @@ class Judge {
   }
 
   context(call, node, sources) {
-    const passed = [], network = [];
+    const passed = new Set(), network = new Set();
     for (const token of this.s.tokensAt(node)) {
-      if (token.kind === MODULE && HOST.test(token.path)) passed.push(token.path.replace('global.', ''));
-      if (token.kind === OBJECT) this.contextMembers(token, passed, network);
+      if (token.kind === MODULE && HOST.test(token.path)) passed.add(token.path.replace('global.', ''));
+      for (const [name, member] of token.kind === OBJECT ? this.s.membersOf(token) : [])
+        for (const { f, path = '' } of this.s.deep(member, 1)) {
+          if (f ? this.usesNetwork(f) : NETWORK.test(path)) network.add(name);
+          if (f || (path !== '' && !INTRINSIC.test(path) && !path.includes('()'))) passed.add(name === '*' ? 'all of globalThis' : name);
+        }
     }
-    if (passed.length > 0) this.report('host-in-sandbox', call, `the context has ${[...new Set(passed)].slice(0, 6).join(', ')}`, sources);
-    if (network.length > 0) this.report('network-in-sandbox', call, `the context has ${[...new Set(network)].join(', ')}`, sources);
-  }
-
-  contextMembers(token, passed, network) {
-    for (const [name, node] of this.s.membersOf(token))
-      for (const one of this.s.deep(node, 1)) {
-        if (one.kind === MODULE && NETWORK.test(one.path)) network.push(name);
-        if (one.kind === FUNCTION && this.usesNetwork(one.f)) network.push(name);
-        if (one.kind === FUNCTION || (one.kind === MODULE && !INTRINSIC.test(one.path) && !/\(\)/.test(one.path)))
-          passed.push(name === '*' ? 'all of globalThis' : name);
-      }
+    if (passed.size > 0) this.report('host-in-sandbox', call, `the context has ${[...passed].slice(0, 6).join(', ')}`, sources);
+    if (network.size > 0) this.report('network-in-sandbox', call, `the context has ${[...network].join(', ')}`, sources);
   }
 
   usesNetwork(f) {
     return this.s.calls.some((c) => c.file === f.file && c.container === f.container && c.line >= f.line && c.paths?.some((path) => NETWORK.test(path)));
   }
 
-  vm2(call, path) {
-    if (!/\(\)\.run(File)?$/.test(path)) return;
-    const sources = this.codeAt(call.args[0]);
-    if (sources.length === 0) return;
-    this.sandbox(call, sources);
-    for (const made of this.s.calls.filter(({ paths, flags }) => flags & 1 && paths?.some((p) => /^vm2\.(VM|NodeVM)$/.test(p)))) {
+  vm2(sources) {
+    for (const made of this.made(/^vm2\.(VM|NodeVM)$/)) {
       const options = this.s.members(made.args[0] ?? 0), sandbox = options?.get('sandbox'), require = options?.get('require');
       if (!options?.has('timeout') && !options?.has('*')) this.report('no-timeout', made, 'VM of vm2 without timeout', sources);
       if (sandbox) this.context(made, sandbox, sources);
@@ -324,28 +319,16 @@ class Judge {
     }
   }
 
-  isolate(call, path) {
-    const { args } = call, method = path.split('.').at(-1);
-    const isRun = /^run(Sync)?$/.test(method);
-    if (!isRun && !/^(eval|evalSync|evalClosure|evalClosureSync)$/.test(method)) return;
-    const sources = this.codeAt(isRun ? call.receiver : args[0]);
-    if (sources.length === 0) return;
-    this.sandbox(call, sources);
-    if (!this.isSet(args[/Closure/.test(method) ? 2 : 1], 'timeout')) this.report('no-timeout', call, `${method} of isolated-vm without timeout`, sources);
-    for (const made of this.s.calls.filter(({ flags, paths }) => flags & 1 && paths?.some((p) => /^isolated-vm\.Isolate$/.test(p))))
-      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
-  }
-
-  quickjs(call, sources) {
-    this.sandbox(call, sources);
+  quickjs(call, options, sources) {
     const has = (pattern) => this.s.calls.some(({ name }) => pattern.test(name));
     if (!has(/^(setMemoryLimit)$/)) this.report('no-memory-limit', call, 'QuickJS without setMemoryLimit', sources);
-    if (!has(/^(setInterruptHandler|shouldInterruptAfterDeadline)$/) && !this.isSet(call.args[1], 'shouldInterrupt'))
+    if (!has(/^(setInterruptHandler|shouldInterruptAfterDeadline)$/) && !this.isSet(options, 'shouldInterrupt'))
       this.report('no-timeout', call, 'QuickJS without an interrupt handler', sources);
   }
 
   /* A worker that runs code: its own text, or code that it is sent. */
-  worker(call, script, options) {
+  worker(call) {
+    const [script, options] = call.args;
     const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
@@ -389,14 +372,8 @@ class Judge {
   }
 
   inputs() {
-    const seen = new Set();
-    for (const { sources } of this.sandboxes)
-      for (const source of sources) {
-        const key = `${source.tool.name} ${source.field}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
-        this.input(source);
-      }
+    const sources = this.sandboxes.flatMap((one) => one.sources);
+    for (const [source] of Map.groupBy(sources, ({ tool, field }) => `${tool.name} ${field}`).values()) this.input(source);
     for (const tool of this.ran) this.toolSchema(tool);
   }
 
@@ -448,8 +425,8 @@ class Judge {
     for (const { path, dependencies } of this.packages)
       for (const [name, wanted, line] of dependencies) {
         const range = this.locked(path, name) ?? wanted;
-        const broken = BROKEN.find(([one]) => one === name);
-        if (broken === undefined || !this.isUsed(name) || isAtLeast(range, broken[1])) continue;
+        const broken = BROKEN.find(([one]) => one === name), isUsed = this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
+        if (broken === undefined || !isUsed || isAtLeast(range, broken[1])) continue;
         this.report('broken-package', { file: path, line, column: 1 }, `${name} ${range}`);
       }
   }
@@ -461,15 +438,11 @@ class Judge {
       .sort((a, b) => b.path.length - a.path.length)[0]?.versions[name];
   }
 
-  isUsed(name) {
-    return this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
-  }
-
   all() {
-    const isWorker = ({ paths }) => paths.some((path) => /^(worker_threads|global)\.Worker$/.test(path));
-    const known = this.s.calls.filter(({ paths }) => paths !== undefined);
-    for (const call of known) if (!isWorker(call)) this.call(call);
-    for (const call of known) if (isWorker(call)) this.call(call);
+    const isWorker = ({ paths }) => paths.some((path) => WORKER.test(path));
+    /* Workers last: by then it is known whether they run code that they are sent. */
+    const known = this.s.calls.filter(({ paths }) => paths !== undefined), ordered = [...known.filter((call) => !isWorker(call)), ...known.filter(isWorker)];
+    for (const call of ordered) for (const path of call.paths) this.path(call, path);
     this.timers();
     this.inputs();
     this.results();
@@ -478,10 +451,8 @@ class Judge {
 }
 
 function isAtLeast(range, least) {
-  const have = /(\d+)\.(\d+)(?:\.(\d+))?/.exec(range)?.slice(1).map((part) => Number(part ?? 0));
-  if (least === undefined || have === undefined) return false;
-  for (let i = 0; i < 3; i++) if (have[i] !== least[i]) return have[i] > least[i];
-  return true;
+  const have = /\d+\.\d+(\.\d+)?/.exec(range)?.[0];
+  return least !== undefined && have !== undefined && have.localeCompare(least, 'en', { numeric: true }) >= 0;
 }
 
 /* dist/index.js beside src/index.ts, index.cjs beside index.mjs: the same code, found twice. */
@@ -490,7 +461,7 @@ const rank = ({ file }) => (BUILT.test(file) ? 2 : 0) + (/\.[cm]?tsx?$/.test(fil
 
 /* Findings without duplicates, the most severe first. */
 function distinct(findings) {
-  const ruleOf = new Map(rules.map((rule) => [rule.id, rule])), places = new Set(), twins = new Map(), kept = [];
+  const places = new Set(), twins = new Map(), kept = [];
   for (const finding of findings.sort((a, b) => rank(a) - rank(b))) {
     const place = `${finding.rule} ${finding.file}:${finding.line}:${finding.column}`;
     const twin = `${finding.rule} ${finding.detail} ${finding.from?.tool} ${finding.from?.field}`;
@@ -504,7 +475,7 @@ function distinct(findings) {
     if (first === undefined) twins.set(twin, finding);
     kept.push(finding);
   }
-  return kept.sort((a, b) => ruleOf.get(b.rule).points - ruleOf.get(a.rule).points || a.file.localeCompare(b.file) || a.line - b.line);
+  return kept.sort((a, b) => ruleOf(b).points - ruleOf(a).points || a.file.localeCompare(b.file) || a.line - b.line);
 }
 
 /* True if one file is built from the other, or both are builds of the same source. */
@@ -519,7 +490,7 @@ export function judge(solver, packages, locks) {
   const findings = distinct(j.findings), counted = new Set();
   let points = 100;
   for (const finding of findings) {
-    const rule = rules.find(({ id }) => id === finding.rule);
+    const rule = ruleOf(finding);
     finding.points = rule.count === 'once' && counted.has(rule.id) ? 0 : rule.points;
     counted.add(rule.id);
     points = Math.max(0, points - finding.points);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* report - formats the result of an audit as text, JSON, SARIF 2.1.0 and HTML. All of them show
  * the findings that complete() makes. */
-import { MEANINGS } from './judge.js';
+import { MEANINGS, ruleOf } from './judge.js';
 import { count, htmlOf } from './report_html.js';
 import rules from './rules.json';
 
 const WIDTH = 100, AROUND = 2;
-const ruleOf = (f) => rules.find(({ id }) => id === f.rule);
 
 /* The lines around a place, as "> 12 | code", with a caret below the column. */
 function frameOf(text, line, column) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* report_html - an audit as one page without scripts and external resources, in the browser's own
  * light or dark colours. */
-import { MEANINGS } from './judge.js';
+import { MEANINGS, ruleOf } from './judge.js';
 import rules from './rules.json';
 
 export const count = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
@@ -30,7 +30,7 @@ td,th{text-align:left;padding:.45rem .5rem;vertical-align:top}`;
 const severity = (points) => (points >= 20 ? 'high' : points >= 10 ? 'mid' : 'dim');
 
 function finding(f, i) {
-  const { points } = rules.find(({ id }) => id === f.rule), row = (name, what) => `<dt>${name}</dt><dd>${what}</dd>`;
+  const { points } = ruleOf(f), row = (name, what) => `<dt>${name}</dt><dd>${what}</dd>`;
   return `<article id="f${i + 1}"><span class="points ${severity(points)}">${f.points > 0 ? `&minus;${f.points}` : 'counted above'}</span>
 <h3>${i + 1}. ${words(f.title[0].toUpperCase() + f.title.slice(1))}</h3><p class="path">${text(f.file)}:${f.line}:${f.column}</p>
 ${f.frame && `<pre>${text(f.frame).replace(/^&gt;.*/m, '<mark>$&</mark>')}</pre>`}

@@ -36,117 +36,73 @@ export function packageOf(spec) {
   return name;
 }
 
-const NOTHING = /^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/;
-
 /* Functions (path, text) that write a text into a file. */
 const WRITES = /^(fs\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync)|global\.(Bun|Deno)\.(write|writeTextFile|writeTextFileSync))$/;
 
 /* Functions that return a result of code, which is followed to the tool's reply. */
 const RUNS = /^(global\.eval|vm\.(run\w+|Script\(\)\.run\w+|compileFunction\(\))|vm2\.\w+\(\)\.run\w*|isolated-vm\..*(eval|evalClosure|run|apply|evalSync|runSync)|quickjs-emscripten.*evalCode(Async)?|safe-eval|global\.Function\(\)|notevil|static-eval)$/;
 
-export function callModel(s, call, path) {
-  const [first = 0, second = 0] = call.args;
-  if (RUNS.test(path)) {
-    s.give(call.result, s.token(RESULT, s.calls.indexOf(call), { call }));
-    return;
-  }
-  if (WRITES.test(path)) {
-    s.watch(second, ({ kind, key, source }) => {
-      if (kind === TAINT || kind === QUOTED) s.give(first, s.token(FILE, key, { source }));
-    });
-    return;
-  }
-  switch (path) {
-    case 'global.require': case 'global.import':
-      s.watch(first, ({ kind, key }) => {
-        if (kind === TEXT && !key.startsWith('.')) s.give(call.result, s.module(packageOf(key)));
-      });
-      return;
-    case 'module.createRequire': s.give(call.result, s.module('global.require')); return;
-    case 'util.promisify': case 'global.Promise.resolve': case 'global.Promise.all': case 'global.Promise.race': case 'global.Promise.any':
-    case 'global.Promise.allSettled': case 'global.Object.freeze': case 'global.Object.seal': case 'vm.createContext': case 'global.Array.from':
-    case 'util.inspect': case 'global.structuredClone':
-      s.edge(first, call.result);
-      return;
-    case 'global.JSON.stringify': jsonOf(s, call); return;
-    case 'global.Promise': promise(s, call); return;
-    case 'global.Object.assign':
-      for (const arg of call.args.slice(1)) s.copyMembers(arg, first);
-      s.edge(first, call.result);
-      return;
-    case 'global.Object.create': {
-      const made = s.fresh();
-      s.edge(made, call.result);
-      s.copyMembers(first, made);
-      return;
-    }
-    case 'global.Object.getPrototypeOf': case 'global.Reflect.getPrototypeOf':
-      s.eachFunction(first, (f, token) => s.give(call.result, token));
-      return;
-    case 'global.Object.values': case 'global.Object.entries': entries(s, call, path); return;
-    case 'global.Map': case 'global.Set': case 'global.WeakMap': case 'global.Array': collection(s, call); return;
-    case 'worker_threads.Worker': case 'global.Worker': {
-      const data = s.node();
-      s.read(second, 'workerData', data);
-      s.edge(data, s.channel);
-      return;
-    }
-    case 'worker_threads.Worker().postMessage': case 'global.Worker().postMessage': case 'child_process.fork().send':
-      s.edge(first, s.channel);
-      return;
-    case 'worker_threads.Worker().on': case 'worker_threads.Worker().once': case 'global.Worker().on': case 'child_process.fork().on':
-      s.eachFunction(second, (f) => f.params.length > 0 && s.give(f.params[0], s.token(RESULT, s.calls.indexOf(call), { call })));
-      return;
-    case 'worker_threads.parentPort.on': case 'worker_threads.parentPort.once': case 'global.process.on':
-      if (path !== 'global.process.on' || s.textsAt(first).includes('message'))
-        s.eachFunction(second, (f) => s.edge(s.channel, f.params[0] ?? 0));
-      return;
-  }
-  if (!NOTHING.test(path)) s.passArguments(call);
-}
+const resultOf = (s, call) => s.token(RESULT, s.calls.indexOf(call), { call });
 
-/* Texts become literals, which are safe in code, but not in a shell. */
-function jsonOf(s, call) {
-  s.edge(call.args[0] ?? 0, call.result, 2);
-  s.contents(call.args[0] ?? 0, call.result, 2);
-}
-
-function promise(s, call) {
-  s.eachFunction(call.args[0] ?? 0, (f) => {
-    if (f.params.length > 0) s.give(f.params[0], s.token(SETTLE, call.result, { to: call.result }));
-  });
-}
-
-function entries(s, call, path) {
-  const inner = s.node(), made = s.fresh();
-  s.read(call.args[0] ?? 0, '*', inner);
-  s.edge(call.args[0] ?? 0, inner, 1);
-  s.edge(made, call.result);
-  if (path.endsWith('values')) {
-    s.write(inner, made, '[]');
-    return;
-  }
-  const pair = s.fresh();
-  s.write(inner, pair, '[]');
-  s.write(pair, made, '[]');
-}
-
-function collection(s, call) {
-  const made = s.fresh(), pair = s.node(), value = s.node();
-  s.edge(made, call.result);
-  for (const arg of call.args) {
-    s.read(arg, '*', pair);
+/* What functions from outside the project do; the first that fits counts. */
+const MODELS = [
+  [RUNS, (s, call) => s.give(call.result, resultOf(s, call))],
+  [WRITES, (s, { args: [path, text] }) => s.watch(text, ({ kind, key, source }) => {
+    if (kind === TAINT || kind === QUOTED) s.give(path, s.token(FILE, key, { source }));
+  })],
+  [/^global\.(require|import)$/, (s, { args: [name], result }) => s.watch(name, ({ kind, key }) => {
+    if (kind === TEXT && !key.startsWith('.')) s.give(result, s.module(packageOf(key)));
+  })],
+  [/^module\.createRequire$/, (s, { result }) => s.give(result, s.module('global.require'))],
+  [/^(util\.(promisify|inspect)|vm\.createContext|global\.(structuredClone|Array\.from|Object\.(freeze|seal)|Promise\.(resolve|all|race|any|allSettled)))$/,
+    (s, { args: [value], result }) => s.edge(value, result)],
+  /* Texts become literals, which are safe in code, but not in a shell. */
+  [/^global\.JSON\.stringify$/, (s, { args: [value], result }) => {
+    s.edge(value, result, 2);
+    s.contents(value, result, 2);
+  }],
+  [/^global\.Promise$/, (s, { args: [executor], result }) => s.eachFunction(executor, (f) => s.give(f.params[0], s.token(SETTLE, result, { to: result })))],
+  [/^global\.Object\.assign$/, (s, { args: [to, ...rest], result }) => {
+    for (const from of rest) s.copyMembers(from, to);
+    s.edge(to, result);
+  }],
+  [/^global\.Object\.create$/, (s, { args: [above], result }) => s.copyMembers(above, s.fresh(result))],
+  [/^global\.(Object|Reflect)\.getPrototypeOf$/, (s, { args: [value], result }) => s.eachFunction(value, (f, token) => s.give(result, token))],
+  [/^global\.Object\.(values|entries)$/, (s, { args: [object], result }, path) => {
+    const isPair = path.endsWith('entries'), member = s.node(), made = s.fresh(result), element = isPair ? s.fresh() : member;
+    s.read(object, '*', member);
+    s.edge(object, member, 1);
+    if (isPair) s.write(member, element, '[]');
+    s.write(element, made, '[]');
+  }],
+  [/^global\.(Map|Set|WeakMap|Array)$/, (s, { args, result }) => {
+    const made = s.fresh(result), pair = s.node(), value = s.node();
+    for (const arg of args) s.read(arg, '*', pair);
     s.read(pair, '*', value);
-  }
-  s.write(value, made, '*');
-  s.write(pair, made, '*');
-}
+    s.write(value, made, '*');
+    s.write(pair, made, '*');
+  }],
+  /* What a worker is sent arrives at its channel, and what it sends is a result of code. */
+  [/^(worker_threads|global)\.Worker$/, (s, { args: [, options] }) => s.read(options, 'workerData', s.channel)],
+  [/^((worker_threads|global)\.Worker\(\)\.postMessage|child_process\.fork\(\)\.send)$/, (s, { args: [value] }) => s.edge(value, s.channel)],
+  [/^((worker_threads\.Worker|global\.Worker|child_process\.fork)\(\)\.on|worker_threads\.Worker\(\)\.once)$/,
+    (s, call) => s.eachFunction(call.args[1], (f) => s.give(f.params[0], resultOf(s, call)))],
+  [/^(worker_threads\.parentPort\.(on|once)|global\.process\.on)$/, (s, { args: [event, listener] }, path) => {
+    if (path !== 'global.process.on' || s.textsAt(event).includes('message')) s.eachFunction(listener, (f) => s.edge(s.channel, f.params[0]));
+  }],
+  [/^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/,
+    () => {}],
+  [/^/, (s, call) => s.passArguments(call)],
+];
+
+export const callModel = (s, call, path) => MODELS.find(([is]) => is.test(path))[1](s, call, path);
 
 /* ---- methods, by their names ------------------------------------------------------- */
 
 const CALLBACKS = /^(map|forEach|filter|find|findLast|findIndex|some|every|flatMap|reduce|sort)$/;
 const ELEMENT = /^(find|findLast|at|pop|shift|get|reduce|next)$/;
-const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice|flatMap|map)$/;
+const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice)$/;
+const OTHERS = /^(push|unshift|add|set|join|toString)$/;
 
 /* Models a call by its method's name alone: a registration of a tool, or a method of an array, a
  * map or a promise. */
@@ -156,19 +112,18 @@ export function methodModel(s, call) {
   if (registration(s, call)) return;
   if (/^(parse|safeParse|parseAsync|safeParseAsync)$/.test(name)) parsed(s, call);
   if (name === 'then' || name === 'catch' || name === 'finally') {
-    if (name === 'then') s.eachFunction(args[0] ?? 0, (f) => s.edge(call.receiver, f.params[0] ?? 0));
+    if (name === 'then') s.eachFunction(args[0], (f) => s.edge(call.receiver, f.params[0]));
     for (const arg of args) s.eachFunction(arg, (f) => s.edge(f.result, call.result));
     if (name !== 'then') s.edge(call.receiver, call.result);
     call.isResolved = true;
-    return;
-  }
-  if (CALLBACKS.test(name) || ELEMENT.test(name) || SAME.test(name) || /^(push|unshift|add|set|join|toString)$/.test(name))
+  } else if ([CALLBACKS, ELEMENT, SAME, OTHERS].some((names) => names.test(name))) {
     s.watch(call.receiver, (token) => token.kind === OBJECT && arrayMethod(s, call, token));
+  }
 }
 
 /* SCHEMA.parse(args): from there on, that schema describes the fields. */
 function parsed(s, call) {
-  s.watch(call.args[0] ?? 0, ({ kind, source }) => {
+  s.watch(call.args[0], ({ kind, source }) => {
     if (kind === TAINT) s.watch(call.receiver, ({ path }) => {
       if (!path?.startsWith('zod.object')) return;
       call.isResolved = true;
@@ -178,78 +133,62 @@ function parsed(s, call) {
 }
 
 function arrayMethod(s, call, token) {
-  const { name, args } = call, own = s.box(token).members.has(name);
-  if (own) return;
+  const { name, args } = call, isMade = name === 'map' || name === 'flatMap';
+  if (s.box(token).members.has(name)) return;
   const element = s.node();
   s.readBox(token, '*', element);
   call.isResolved = true;
-  if (/^(push|unshift|add|set)$/.test(name)) {
+  if (/^(push|unshift|add|set)$/.test(name))
     for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.memberOf(token, '*'));
-    return;
-  }
   if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);
   if (CALLBACKS.test(name)) {
-    const made = name === 'map' || name === 'flatMap' ? s.fresh() : 0;
-    s.eachFunction(args[0] ?? 0, (f) => {
-      s.edge(element, f.params[name === 'reduce' ? 1 : 0] ?? 0);
-      if (name === 'reduce') for (const to of [f.params[0] ?? 0, call.result]) s.edge(f.result, to);
+    const made = isMade ? s.fresh(call.result) : 0;
+    s.eachFunction(args[0], (f) => {
+      s.edge(element, f.params[name === 'reduce' ? 1 : 0]);
+      if (name === 'reduce') for (const to of [f.params[0], call.result]) s.edge(f.result, to);
       s.write(f.result, made, '[]');
     });
-    s.edge(made, call.result);
   }
   if (ELEMENT.test(name)) s.edge(element, call.result);
-  else if (SAME.test(name) && name !== 'map' && name !== 'flatMap') s.give(call.result, token);
+  else if (SAME.test(name)) s.give(call.result, token);
 }
 
 /* ---- where tools are made ------------------------------------------------------------ */
 
+/* How many arguments a registration has that is not one object. */
+const LEAST = { tool: 2, registerTool: 3, addTool: 2, defineTool: 2, createTool: 2, setRequestHandler: 2 };
+
+/* True if the call registers a handler, its last argument. */
 function registration(s, call) {
-  const { name, args, file, line } = call;
-  const nameOfTool = () => s.textsAt(args[0] ?? 0, 0)[0] ?? '';
-  switch (name) {
-    case 'tool': case 'registerTool': {
-      if (call.receiver === 0 || args.length < 2 || (name === 'registerTool' && args.length < 3)) {
-        if (args.length === 1) return toolObject(s, call, args[0]);
-        return false;
-      }
-      const tool = s.tool(nameOfTool(), file, line, { how: name });
-      if (name === 'registerTool') {
-        tool.schema = s.node();
-        tool.config = args[1];
-        s.read(args[1], 'inputSchema', tool.schema);
-      } else {
-        /* name, [description], [schema], [annotations], handler */
-        tool.schemas = args.slice(1, -1);
-      }
-      s.seed(args.at(-1), tool);
-      return true;
-    }
-    case 'addTool': case 'defineTool': case 'createTool':
-      if (args.length > 1) {
-        s.seed(args.at(-1), s.tool(nameOfTool(), file, line, { how: name, schemas: args.slice(0, -1) }));
-        return true;
-      }
-      return toolObject(s, call, args[0] ?? 0);
-    case 'setRequestHandler': {
-      if (args.length < 2) return false;
-      const tool = s.tool('', file, line, { how: name });
-      s.late.push(() => s.seed(args[1], tool, true));
-      return true;
-    }
+  const { name, args, file, line } = call, handler = args.at(-1);
+  if (!Object.hasOwn(LEAST, name)) return false;
+  if (args.length < LEAST[name] || (name === 'tool' && call.receiver === 0)) {
+    if (args.length === 1 && name !== 'setRequestHandler') toolObject(s, call, args[0]);
+    return false;
   }
-  return false;
+  const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
+  if (isRequest) {
+    s.late.push(() => s.seed(args[1], tool, true));
+    return true;
+  }
+  if (name === 'registerTool') {
+    tool.schema = s.node();
+    tool.config = args[1];
+    s.read(args[1], 'inputSchema', tool.schema);
+  } else {
+    /* name, [description], [schema], [annotations], handler */
+    tool.schemas = args.slice(name === 'tool' ? 1 : 0, -1);
+  }
+  s.seed(handler, tool);
+  return true;
 }
 
 function toolObject(s, call, object) {
-  const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node(), nameNode: s.node() });
-  s.read(object, 'parameters', tool.schema);
-  s.read(object, 'inputSchema', tool.schema);
-  s.read(object, 'name', tool.nameNode);
-  s.read(object, 'id', tool.nameNode);
+  const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node() });
+  for (const key of ['parameters', 'inputSchema']) s.read(object, key, tool.schema);
   for (const key of ['execute', 'handler', 'run', 'callback']) {
     const node = s.node();
     s.read(object, key, node);
     s.seed(node, tool);
   }
-  return false;
 }

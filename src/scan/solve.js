@@ -234,10 +234,10 @@ export class Solver {
     });
   }
 
-  /* ---- the graph -------------------------------------------------------------------- */
+  /* ---- the graph: no node, 0 or undefined, takes and gives nothing -------------------------------------------------------------------- */
 
   give(node, token) {
-    if (node === 0) return;
+    if (!node) return;
     const set = this.sets[node], { kind, source } = token;
     if (this.owners.get(node)?.includes(source?.tool) === false) return;
     if (set === undefined) {
@@ -255,7 +255,7 @@ export class Solver {
   }
 
   edge(from, to, kind = 0) {
-    if (from === 0 || to === 0 || from === to) return;
+    if (!from || !to || from === to) return;
     const flows = this.flows[from] ??= new Set(), key = to * 4 + kind;
     if (flows.has(key)) return;
     flows.add(key);
@@ -270,17 +270,17 @@ export class Solver {
   }
 
   watch(node, then) {
-    if (node === 0) return;
+    if (!node) return;
     (this.watchers[node] ??= []).push(then);
     for (const token of [...this.tokensAt(node)]) then(token);
   }
 
   read(object, name, to) {
-    if (to !== 0) this.watch(object, (token) => this.readFrom(token, name, to));
+    if (to) this.watch(object, (token) => this.readFrom(token, name, to));
   }
 
   write(from, object, name) {
-    if (from !== 0) this.watch(object, (token) => this.writeTo(token, name, from));
+    if (from) this.watch(object, (token) => this.writeTo(token, name, from));
   }
 
   /* The members of an object or function, and who reads them: [name, to]. */
@@ -339,10 +339,11 @@ export class Solver {
     if (token.kind === OBJECT || token.kind === FUNCTION) this.edge(from, this.memberOf(token, name));
   }
 
-  /* A node with a new object. */
-  fresh() {
+  /* A node with a new object, which flows to another. */
+  fresh(to = 0) {
     const node = this.node();
     this.give(node, this.token(OBJECT, node));
+    this.edge(node, to);
     return node;
   }
 
@@ -380,7 +381,7 @@ export class Solver {
         call.isResolved = true;
         this.bind(call, f);
         break;
-      case SETTLE: this.edge(call.args[0] ?? 0, to); break;
+      case SETTLE: this.edge(call.args[0], to); break;
       case MODULE:
         call.isResolved = true;
         (call.paths ??= []).push(path);
@@ -400,7 +401,7 @@ export class Solver {
 
   bind(call, f) {
     if (ESCAPES.test(f.name)) return;
-    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0] ?? 0, call.result);
+    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0], call.result);
     const { args, spread } = call;
     args.forEach((arg, i) => {
       if (arg === 0) return;

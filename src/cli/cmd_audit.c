@@ -2,6 +2,7 @@
 /* cmd_audit - `glovebox audit`: grades an MCP server by whether its tools' arguments
  * can reach code, a shell or a weak sandbox. */
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "scan/scan.h"
 
@@ -50,24 +51,7 @@ static char *text_of(gbx_view report, const char *name, size_t *ret_len)
     return gbx_need(gbx_buf_take_string(&buf, ret_len));
 }
 
-static gbx_paint paint_of(gbx_view name)
-{
-    static const struct {
-        const char *name;
-        gbx_paint paint;
-    } paints[] = {
-        {"bold", GBX_PAINT_BOLD},     {"dim", GBX_PAINT_DIM},
-        {"red", GBX_PAINT_RED},       {"green", GBX_PAINT_GREEN},
-        {"yellow", GBX_PAINT_YELLOW}, {"cyan", GBX_PAINT_CYAN},
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(paints); i++)
-        if (gbx_view_is_text(name, paints[i].name))
-            return paints[i].paint;
-    return GBX_PAINT_NONE;
-}
-
-/* pieces: [[paint, text], ...]. The text comes from the project: escape it. */
+/* pieces: [[gbx_paint, text], ...]. The text comes from the project: escape it. */
 static void print_text(const gbx_term *out, gbx_view pieces)
 {
     size_t cursor = 0;
@@ -80,14 +64,16 @@ static void print_text(const gbx_term *out, gbx_view pieces)
         size_t at = 0;
         gbx_view paint = {0};
         gbx_view text = {0};
+        uint64_t number = GBX_PAINT_NONE;
 
         (void)gbx_view_next(piece, &at, &name, &paint);
         (void)gbx_view_next(piece, &at, &name, &text);
         (void)gbx_view_append_text(text, &raw);
+        (void)gbx_decimal_read(paint.at, paint.len, GBX_PAINT_CYAN, &number);
         if (raw.len == 0 || !gbx_utf8_append_escaped(&safe, (const char *)raw.data,
                                                      raw.len, GBX_ESCAPE_TEXT))
             continue;
-        gbx_term_paint(out, paint_of(paint), "%.*s", (int)safe.len,
+        gbx_term_paint(out, (gbx_paint)number, "%.*s", (int)safe.len,
                        (const char *)safe.data);
     }
 }

@@ -33,10 +33,13 @@ function complete(f, sources) {
   return { rule, points, file, line, column, title, detail, from, also, frame: frameOf(sources.get(file), line, column), why, instead };
 }
 
-/* ---- for a terminal: [paint, text]; the paints are those of cmd_audit.c ------------- */
+/* ---- for a terminal: [paint, text] ----------------------------------------------------- */
+
+/* In the order of gbx_paint in cli.h. */
+const PAINTS = ['', 'bold', 'dim', 'red', 'green', 'yellow', 'cyan'];
 
 function textOf(r) {
-  const out = [], told = new Set(), say = (paint, text) => out.push([paint, text]);
+  const out = [], told = new Set(), say = (paint, text) => out.push([PAINTS.indexOf(paint), text]);
   for (const f of r.findings) {
     say('bold', `${f.file}:${f.line}:${f.column}`);
     say('', '  ');

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <glovebox/preload.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,22 +32,14 @@
 
 extern const char gbx_script_scan[];
 
-/* Files [first, end), and the script's result for them. */
-typedef struct batch {
-    size_t first;
-    size_t end;
-    gbx_buf parts; /* for the input of report(), with commas */
-} batch;
-
 typedef struct work {
     gbx_scan *scan;
     gbx_engine *engine;
-    gbx_scan_files files;
-    batch *batches;
-    size_t batch_count;
-    atomic_size_t next;
     int64_t end_ms;
-    pthread_mutex_t lock; /* of files.unread and error */
+    pthread_mutex_t lock; /* of all below */
+    gbx_scan_files files;
+    size_t next;   /* the first file that no batch has */
+    gbx_buf parts; /* [first file, the script's result] of each batch, with commas */
     gbx_status status;
     gbx_error error;
 } work;
@@ -169,8 +160,21 @@ static void put_files(const work *w, size_t first, size_t end, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
+static void take_graphs(work *w, size_t first, const gbx_result *result)
+{
+    size_t len;
+    const char *value = gbx_result_value(result, &len);
+
+    (void)pthread_mutex_lock(&w->lock);
+    gbx_json_put_open(&w->parts, NULL, '[');
+    gbx_json_put_integer(&w->parts, NULL, (int64_t)first);
+    gbx_json_put_json(&w->parts, NULL, value, len);
+    (void)gbx_buf_puts(&w->parts, "]");
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
 /* A batch that fails is halved until the failing file is alone and can be named. */
-static void read_graphs(work *w, batch *b, size_t first, size_t end)
+static void read_graphs(work *w, size_t first, size_t end)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
@@ -196,48 +200,47 @@ static void read_graphs(work *w, batch *b, size_t first, size_t end)
     if (status != GBX_OK || gbx_result_code(result) == GBX_CODE_ABORTED) {
         note_failure(w, status != GBX_OK ? status : GBX_E_CLOSED, &err);
     } else if (gbx_result_code(result) == GBX_CODE_VALUE) {
-        size_t len;
-        const char *value = gbx_result_value(result, &len);
-
-        gbx_json_put_json(&b->parts, NULL, value, len);
+        take_graphs(w, first, result);
     } else if (end - first == 1) {
         note_unread(w, first, end, reason_of(result));
     } else {
         gbx_buf_cleanup(&question);
-        read_graphs(w, b, first, first + (end - first) / 2);
-        read_graphs(w, b, first + (end - first) / 2, end);
+        read_graphs(w, first, first + (end - first) / 2);
+        read_graphs(w, first + (end - first) / 2, end);
     }
+}
+
+/* Take the next files, [*first, *end). False if there are none. */
+static bool next_batch(work *w, size_t *first, size_t *end)
+{
+    const size_t share = w->files.bytes / thread_count() + GBX_KIB(64);
+    const size_t most = share < BATCH_MIN   ? BATCH_MIN
+                        : share > BATCH_MAX ? BATCH_MAX
+                                            : share;
+    size_t bytes = 0;
+
+    (void)pthread_mutex_lock(&w->lock);
+    *first = w->next;
+    while (w->next < w->files.count && w->next - *first < BATCH_FILES &&
+           (bytes += w->files.list[w->next].len) <= most)
+        w->next++;
+    /* A file that is larger than a batch is one. */
+    if (w->next == *first && w->next < w->files.count)
+        w->next++;
+    *end = w->next;
+    (void)pthread_mutex_unlock(&w->lock);
+    return *first < *end;
 }
 
 static void *work_main(void *arg)
 {
     work *w = arg;
-    size_t at;
+    size_t first;
+    size_t end;
 
-    while ((at = atomic_fetch_add(&w->next, 1)) < w->batch_count)
-        read_graphs(w, &w->batches[at], w->batches[at].first, w->batches[at].end);
+    while (next_batch(w, &first, &end))
+        read_graphs(w, first, end);
     return NULL;
-}
-
-static void make_batches(work *w)
-{
-    size_t most = w->files.bytes / thread_count() + GBX_KIB(64);
-    size_t bytes = 0;
-    batch *last = NULL;
-
-    most = most < BATCH_MIN ? BATCH_MIN : most > BATCH_MAX ? BATCH_MAX : most;
-    w->batches = gbx_need(calloc(w->files.count + 1, sizeof w->batches[0]));
-    for (size_t i = 0; i < w->files.count; i++) {
-        const size_t len = w->files.list[i].len;
-
-        if (last == NULL || bytes + len > most || i - last->first >= BATCH_FILES) {
-            last = &w->batches[w->batch_count++];
-            *last = (batch){.first = i, .parts = {.ceiling = QUESTION_MAX}};
-            bytes = 0;
-        }
-        last->end = i + 1;
-        bytes += len;
-    }
 }
 
 static gbx_status read_all_graphs(work *w, gbx_error *reterr)
@@ -245,9 +248,8 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
     pthread_t threads[THREADS_MAX];
     unsigned started = 0;
 
-    make_batches(w);
     w->end_ms = now_ms() + ALL_MS;
-    while (started + 1 < thread_count() && started + 1 < w->batch_count &&
+    while (started + 1 < thread_count() &&
            pthread_create(&threads[started], NULL, work_main, w) == 0)
         started++;
     (void)work_main(w);
@@ -262,13 +264,10 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
 
 static bool is_archive(const char *path)
 {
-    static const char *const ends[] = {".tgz", ".tar.gz", ".tar"};
     size_t len = strlen(path);
 
-    for (size_t i = 0; i < GBX_COUNTOF(ends); i++)
-        if (len > strlen(ends[i]) && strcmp(path + len - strlen(ends[i]), ends[i]) == 0)
-            return true;
-    return false;
+    return (len > 4 && gbx_text_is_listed(".tgz .tar", path + len - 4, 4)) ||
+           (len > 7 && strcmp(path + len - 7, ".tar.gz") == 0);
 }
 
 static void take_unpacked(work *w, gbx_view answer)
@@ -326,10 +325,12 @@ static gbx_status read_archive(work *w, gbx_error *reterr)
 
 /* ---- findings and report --------------------------------------------------------- */
 
+/* Elements with commas, as an array. */
 static void put_list(gbx_buf *to, const char *name, const gbx_buf *list)
 {
-    if (list->len > 0)
-        gbx_json_put_json(to, name, (const char *)list->data, list->len);
+    gbx_json_put_open(to, name, '[');
+    (void)gbx_buf_append(to, list->data, list->len);
+    (void)gbx_buf_puts(to, "]");
 }
 
 /* The script gets all texts, since the report shows the lines around each finding. */
@@ -338,8 +339,7 @@ static gbx_status make_report(work *w, gbx_error *reterr)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
 
     gbx_json_put_open(&question, NULL, '{');
-    gbx_json_put_key(&question, "place");
-    (void)gbx_json_append_string(&question, w->scan->path, strlen(w->scan->path));
+    gbx_json_put_text(&question, "place", w->scan->path);
     gbx_json_put_text(&question, "least", w->scan->least);
     gbx_json_put_text(&question, "version", gbx_version());
     gbx_json_put_integer(&question, "leftOut", (int64_t)w->files.left_out);
@@ -347,15 +347,9 @@ static gbx_status make_report(work *w, gbx_error *reterr)
     (void)gbx_json_append_string(&question, (const char *)w->files.left_names.data,
                                  w->files.left_names.len);
     gbx_json_put_integer(&question, "unreadCount", (int64_t)w->files.unread_count);
-    gbx_json_put_open(&question, "unread", '[');
-    put_list(&question, NULL, &w->files.unread);
-    (void)gbx_buf_puts(&question, "]");
-    gbx_json_put_open(&question, "parts", '[');
-    for (size_t i = 0; i < w->batch_count; i++) {
-        put_list(&question, NULL, &w->batches[i].parts);
-        gbx_buf_cleanup(&w->batches[i].parts);
-    }
-    (void)gbx_buf_puts(&question, "]");
+    put_list(&question, "unread", &w->files.unread);
+    put_list(&question, "parts", &w->parts);
+    gbx_buf_cleanup(&w->parts);
     put_files(w, 0, w->files.count, &question);
     (void)gbx_buf_puts(&question, "}");
     return ask_value(w, "report", &question, &w->scan->result, &w->scan->report,
@@ -364,9 +358,7 @@ static gbx_status make_report(work *w, gbx_error *reterr)
 
 static void work_cleanup(work *w)
 {
-    for (size_t i = 0; i < w->batch_count; i++)
-        gbx_buf_cleanup(&w->batches[i].parts);
-    free(w->batches);
+    gbx_buf_cleanup(&w->parts);
     gbx_scan_files_free(&w->files);
     gbx_engine_free(w->engine);
     (void)pthread_mutex_destroy(&w->lock);
@@ -376,6 +368,7 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
 {
     GBX_CLEANUP(work_cleanup)
     work w = {.scan = scan,
+              .parts = {.ceiling = QUESTION_MAX},
               .files = {.unread = {.ceiling = GBX_MIB(4)},
                         .left_names = {.ceiling = GBX_KIB(64)}},
               .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -62,7 +62,8 @@ export function graphs({ files }) {
   return found;
 }
 
-export function report({ parts, files: sources, unread, unreadCount, ...given }) {
+export function report({ parts: batches, files: sources, unread, unreadCount, ...given }) {
+  const parts = batches.sort(([a], [b]) => a - b).map(([, part]) => part);
   const files = parts.flatMap((part) => part.graphs), packages = parts.flatMap((part) => part.packages), locks = parts.flatMap((part) => part.locks);
   const all = [...unread, ...parts.flatMap((part) => part.unread)];
   /* Files that were not read must not get a grade. */

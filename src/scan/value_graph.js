@@ -30,14 +30,8 @@ function programOf(path, text) {
   }).program;
 }
 
-class Scope {
-  constructor(parent, isFunction) {
-    this.parent = parent;
-    this.isFunction = isFunction;
-    this.vars = new Map();
-    this.clean = undefined; /* names and chains of members that a check has made harmless */
-  }
-}
+/* clean: names and chains of members that a check has made harmless. */
+const scopeIn = (parent, isFunction = false, clean = []) => ({ parent, isFunction, vars: new Map(), clean: new Set(clean) });
 
 const EXITS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'ContinueStatement']);
 const isExit = (n) => EXITS.has(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
@@ -98,7 +92,7 @@ class Builder {
   }
 
   edge(from, to, kind = 0) {
-    if (from !== 0 && to !== 0) this.graph.edges.push([from, to, kind]);
+    if (from && to) this.graph.edges.push([from, to, kind]);
   }
 
   get(object, name, to = this.node()) {
@@ -148,12 +142,9 @@ class Builder {
 
   /* ---- names ----------------------------------------------------------------- */
 
-  declare(scope, name, value) {
-    const there = scope.vars.get(name);
-    if (there !== undefined) return there;
-    const binding = { node: this.node(), value };
-    scope.vars.set(name, binding);
-    return binding;
+  /* Declares the names of a pattern. value: what all of them are, if it is constant. */
+  declare(scope, n, value) {
+    for (const name of namesOf(n)) if (!scope.vars.has(name)) scope.vars.set(name, { node: this.node(), value });
   }
 
   find(scope, name) {
@@ -164,17 +155,18 @@ class Builder {
     return undefined;
   }
 
+  /* The node of a name that is declared where it is used. */
+  nodeOf(scope, id) {
+    return this.find(scope, id?.name)?.node ?? 0;
+  }
+
   isClean(scope, chain) {
     const base = chain.split('.', 1)[0];
     for (let s = scope; s !== null; s = s.parent) {
-      if (s.clean?.has(chain)) return true;
+      if (s.clean.has(chain)) return true;
       if (s.vars.has(base)) return false;
     }
     return false;
-  }
-
-  declarePattern(scope, n, value) {
-    for (const name of namesOf(n)) this.declare(scope, name, value);
   }
 
   /* Declares the names of a list of statements, and of `var` those in nested blocks. */
@@ -187,14 +179,13 @@ class Builder {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declarePattern(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
-          if (!isDeep && n.id) this.declare(scope, n.id.name);
+        case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
+          if (!isDeep) this.declare(scope, n.id);
           break;
-        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local.name); break;
-        case 'TSImportEqualsDeclaration': this.declare(scope, n.id.name); break;
-        case 'TSModuleDeclaration': if (!isDeep && n.id.type === 'Identifier') this.declare(scope, n.id.name); break;
+        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
       }
       if (scope.isFunction) this.hoistVars(scope, n);
     }
@@ -255,16 +246,10 @@ class Builder {
     return [];
   }
 
-  inside(scope, clean) {
-    const inner = new Scope(scope, false);
-    if (clean.length > 0) inner.clean = new Set(clean);
-    return inner;
-  }
-
   /* ---- statements ---------------------------------------------------------------- */
 
   block(outer, statements, isFunction = false) {
-    let scope = isFunction ? outer : new Scope(outer, false);
+    let scope = isFunction ? outer : scopeIn(outer);
     this.hoist(scope, statements);
     /* Functions are defined before their block runs. */
     for (const n of statements) if (n.type === 'FunctionDeclaration') this.statement(scope, n);
@@ -274,8 +259,7 @@ class Builder {
       if (n.type === 'IfStatement' && leaves(n.consequent)) {
         const truth = this.truth(scope, n.test);
         if (truth === true) return;
-        const clean = this.checked(n.test, false);
-        if (clean.length > 0) scope = this.inside(scope, clean);
+        scope = scopeIn(scope, false, this.checked(n.test, false));
       }
     }
   }
@@ -286,30 +270,28 @@ class Builder {
       case 'VariableDeclaration':
         if (!n.declare) for (const { id, init } of n.declarations) if (init) this.assign(scope, id, this.value(scope, init, id.name));
         break;
-      case 'FunctionDeclaration':
-        this.edge(this.func(scope, n), n.id ? this.declare(scope, n.id.name).node : 0);
-        break;
-      case 'ClassDeclaration': if (!n.declare) this.edge(this.class(scope, n), n.id ? this.declare(scope, n.id.name).node : 0); break;
+      case 'FunctionDeclaration': this.edge(this.func(scope, n), this.nodeOf(scope, n.id)); break;
+      case 'ClassDeclaration': if (!n.declare) this.edge(this.class(scope, n), this.nodeOf(scope, n.id)); break;
       case 'ReturnStatement': if (n.argument) this.edge(this.value(scope, n.argument), this.result); break;
-      case 'IfStatement': this.branch(scope, n); break;
+      case 'IfStatement': this.branch(scope, n, (inner, part) => this.statement(inner, part)); break;
       case 'BlockStatement': case 'StaticBlock': this.block(scope, n.body); break;
       case 'TryStatement':
         this.block(scope, n.block.body);
         if (n.handler) {
-          const inner = new Scope(scope, false);
-          this.declarePattern(inner, n.handler.param);
+          const inner = scopeIn(scope);
+          this.declare(inner, n.handler.param);
           this.block(inner, n.handler.body.body);
         }
-        if (n.finalizer) this.block(scope, n.finalizer.body);
+        this.statement(scope, n.finalizer);
         break;
       case 'SwitchStatement': {
-        const inner = new Scope(scope, false), chain = chainOf(n.discriminant);
+        const inner = scopeIn(scope), chain = chainOf(n.discriminant);
         this.value(scope, n.discriminant);
         this.hoist(inner, n.cases.flatMap(({ consequent }) => consequent));
         for (const { test, consequent } of n.cases) {
           if (test) this.value(inner, test);
           const isText = test?.type === 'StringLiteral' && chain !== undefined;
-          this.chosen(isText && isName(chain) ? test.value : undefined, () => this.block(isText ? this.inside(inner, [chain]) : inner, consequent));
+          this.chosen(isText && isName(chain) ? test.value : undefined, () => this.block(isText ? scopeIn(inner, false, [chain]) : inner, consequent));
         }
         break;
       }
@@ -317,7 +299,7 @@ class Builder {
         this.value(scope, n.test);
         if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
         break;
-      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(new Scope(scope, false), n); break;
+      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
       case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
       case 'ThrowStatement': this.record(n, 0, 0, 'throw', [this.value(scope, n.argument)]); break;
       case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
@@ -325,12 +307,14 @@ class Builder {
     }
   }
 
-  branch(scope, { test, consequent, alternate }) {
+  /* Reads the branches that may run; what read() returns for them flows to a node. */
+  branch(scope, { test, consequent, alternate }, read, to = 0) {
     const truth = this.truth(scope, test);
     this.value(scope, test);
     const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
-    if (truth !== false) this.chosen(chosen, () => this.statement(this.inside(scope, this.checked(test, true)), consequent));
-    if (truth !== true && alternate) this.statement(this.inside(scope, this.checked(test, false)), alternate);
+    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(test, true)), consequent), to));
+    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(test, false)), alternate), to);
+    return to;
   }
 
   /* The code that then() reads belongs to the tool of that name. */
@@ -342,15 +326,10 @@ class Builder {
   }
 
   loop(scope, n) {
-    if (n.type === 'ForStatement') {
-      if (n.init?.type === 'VariableDeclaration') this.hoist(scope, [n.init]);
-      for (const part of [n.init, n.test, n.update]) if (part) part.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
-    } else {
-      const from = this.value(scope, n.right);
-      if (n.left.type === 'VariableDeclaration') this.hoist(scope, [n.left]);
-      const to = n.left.type === 'VariableDeclaration' ? n.left.declarations[0].id : n.left;
-      if (n.type === 'ForOfStatement') this.assign(scope, to, this.get(from, '*'));
-    }
+    this.hoist(scope, [n.init ?? n.left]);
+    for (const part of [n.init, n.test, n.update]) part?.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
+    const from = this.value(scope, n.right);
+    if (n.type === 'ForOfStatement') this.assign(scope, n.left.declarations?.[0].id ?? n.left, this.get(from, '*'));
     this.statement(scope, n.body);
   }
 
@@ -361,7 +340,7 @@ class Builder {
         const from = this.import(n.source.value);
         for (const s of n.specifiers) {
           if (s.importKind === 'type') continue;
-          const to = this.declare(scope, s.local.name).node;
+          const to = this.nodeOf(scope, s.local);
           const name = s.type === 'ImportDefaultSpecifier' ? 'default' : s.imported && keyName(s.imported);
           if (name === undefined) this.edge(from, to);
           else this.get(from, name, to);
@@ -374,18 +353,17 @@ class Builder {
         if (/^TS|^Declare/.test(d.type)) break;
         const isNamed = d.id && /Declaration$/.test(d.type);
         if (isNamed) this.statement(scope, d);
-        this.put(isNamed ? this.find(scope, d.id.name)?.node ?? 0 : d.type === 'FunctionDeclaration' ? this.func(scope, d)
+        this.put(isNamed ? this.nodeOf(scope, d.id) : d.type === 'FunctionDeclaration' ? this.func(scope, d)
           : d.type === 'ClassDeclaration' ? this.class(scope, d) : this.value(scope, d), this.exports, 'default');
         break;
       }
       case 'ExportAllDeclaration':
         if (n.exportKind !== 'type') this.graph.spreads.push([this.import(n.source.value), this.exports]);
         break;
-      case 'TSEnumDeclaration': this.declare(scope, n.id.name); break;
       case 'TSModuleDeclaration': this.namespace(scope, n); break;
       case 'TSImportEqualsDeclaration':
         if (n.moduleReference.type === 'TSExternalModuleReference')
-          this.edge(this.import(n.moduleReference.expression.value), this.declare(scope, n.id.name).node);
+          this.edge(this.import(n.moduleReference.expression.value), this.nodeOf(scope, n.id));
         break;
     }
   }
@@ -394,21 +372,20 @@ class Builder {
     const from = n.source ? this.import(n.source.value) : 0;
     if (n.declaration && !n.declaration.declare) {
       this.statement(scope, n.declaration);
-      const ids = n.declaration.declarations?.map(({ id }) => id) ?? [n.declaration.id];
-      for (const id of ids)
+      for (const id of n.declaration.declarations?.map((one) => one.id) ?? [n.declaration.id])
         for (const name of namesOf(id)) this.put(this.find(scope, name)?.node ?? 0, this.exports, name);
     }
     for (const s of n.specifiers) {
       if (s.exportKind === 'type') continue;
       if (s.type === 'ExportNamespaceSpecifier') this.put(from, this.exports, keyName(s.exported));
-      else this.put(from !== 0 ? this.get(from, keyName(s.local)) : this.find(scope, s.local.name)?.node ?? 0, this.exports, keyName(s.exported));
+      else this.put(from !== 0 ? this.get(from, keyName(s.local)) : this.nodeOf(scope, s.local), this.exports, keyName(s.exported));
     }
   }
 
   namespace(scope, n) {
     if (n.declare || n.body?.type !== 'TSModuleBlock' || n.id.type !== 'Identifier') return;
-    const inner = new Scope(scope, true), before = this.exports, object = this.object();
-    this.edge(object, this.declare(scope, n.id.name).node);
+    const inner = scopeIn(scope, true), before = this.exports, object = this.object();
+    this.edge(object, this.nodeOf(scope, n.id));
     this.exports = object;
     this.block(inner, n.body.body, true);
     this.exports = before;
@@ -418,7 +395,7 @@ class Builder {
 
   assign(scope, target, from) {
     switch (target?.type) {
-      case 'Identifier': this.edge(from, this.find(scope, target.name)?.node ?? 0); break;
+      case 'Identifier': this.edge(from, this.nodeOf(scope, target)); break;
       case 'MemberExpression': case 'OptionalMemberExpression': {
         const object = this.value(scope, target.object);
         if (target.computed) this.value(scope, target.property);
@@ -463,11 +440,14 @@ class Builder {
     }
     this.edge(instance, self);
     this.result = result;
-    const scope = new Scope(outer, true);
-    if (n.type === 'FunctionExpression' && n.id) this.edge(node, this.declare(scope, n.id.name).node);
+    const scope = scopeIn(outer, true);
+    if (n.type === 'FunctionExpression' && n.id) {
+      this.declare(scope, n.id);
+      this.edge(node, this.nodeOf(scope, n.id));
+    }
     n.params.forEach((p, i) => {
       const inner = p.type === 'TSParameterProperty' ? p.parameter : p;
-      this.declarePattern(scope, inner);
+      this.declare(scope, inner);
       const target = inner.type === 'RestElement' ? inner.argument : inner;
       this.assign(scope, target, params[i]);
       if (p.type === 'TSParameterProperty') this.put(params[i], self, (inner.left ?? inner).name);
@@ -481,12 +461,12 @@ class Builder {
 
   class(outer, n) {
     const saved = [this.thisNode, this.container, this.above];
-    const scope = new Scope(outer, false), instance = this.object(), above = n.superClass ? this.value(outer, n.superClass) : 0;
+    const scope = scopeIn(outer), instance = this.object(), above = n.superClass ? this.value(outer, n.superClass) : 0;
     this.above = above;
     const made = n.body.body.find(({ kind }) => kind === 'constructor');
     const isTool = /Tool$/.test(n.superClass?.name ?? n.superClass?.property?.name ?? '');
     this.container = ++this.containers;
-    if (n.id) this.declare(scope, n.id.name);
+    this.declare(scope, n.id);
     const node = this.func(scope, made ?? { type: 'FunctionExpression', params: [], loc: n.loc }, { name: n.id?.name ?? '', instance });
     this.graph.classes.push([node, instance, above]);
     if (n.id) this.edge(node, scope.vars.get(n.id.name).node);
@@ -513,10 +493,8 @@ class Builder {
 
   /* ---- expressions --------------------------------------------------------------- */
 
-  values(scope, list, kind) {
-    const to = this.node();
-    for (const n of list) this.edge(this.value(scope, n), to, kind);
-    return to;
+  firstWord(text) {
+    return this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX));
   }
 
   value(scope, n, name) {
@@ -524,9 +502,9 @@ class Builder {
       case 'Identifier': return this.identifier(scope, n.name);
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
-        const to = this.values(scope, n.expressions, 1), first = n.quasis[0].value.cooked?.trim();
-        if (!first && n.expressions.length > 0) this.edge(this.value(scope, n.expressions[0]), to);
-        this.edge(first ? this.constant(first.split(/\s/, 1)[0].slice(0, TEXT_MAX)) : 0, to);
+        const to = this.node(), parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim();
+        for (const part of parts) this.edge(part, to, 1);
+        this.edge(first ? this.firstWord(first) : parts[0], to);
         return to;
       }
       case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
@@ -549,7 +527,7 @@ class Builder {
       }
       case 'AssignmentExpression': {
         const from = this.value(scope, n.right, n.left.name ?? n.left.property?.name);
-        if (n.operator === '+=' && n.left.type === 'Identifier') this.edge(from, this.find(scope, n.left.name)?.node ?? 0, 1);
+        if (n.operator === '+=' && n.left.type === 'Identifier') this.edge(from, this.nodeOf(scope, n.left), 1);
         else if (/^(=|\|\|=|&&=|\?\?=|\+=)$/.test(n.operator)) this.assign(scope, n.left, from);
         return from;
       }
@@ -560,16 +538,10 @@ class Builder {
         if (n.operator === '||' && truth === true) return this.value(scope, n.left);
         const to = this.node();
         this.edge(this.value(scope, n.left), to);
-        this.edge(this.value(n.operator === '&&' ? this.inside(scope, this.checked(n.left, true)) : scope, n.right), to);
+        this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
         return to;
       }
-      case 'ConditionalExpression': {
-        const truth = this.truth(scope, n.test), to = this.node();
-        this.value(scope, n.test);
-        if (truth !== false) this.edge(this.value(this.inside(scope, this.checked(n.test, true)), n.consequent), to);
-        if (truth !== true) this.edge(this.value(this.inside(scope, this.checked(n.test, false)), n.alternate), to);
-        return to;
-      }
+      case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
       case 'SequenceExpression': return n.expressions.reduce((last, e) => this.value(scope, e), 0);
       case 'AwaitExpression': case 'SpreadElement': return this.value(scope, n.argument);
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
@@ -609,7 +581,7 @@ class Builder {
     const to = this.node();
     this.edge(a, to, 1);
     this.edge(b, to, 1);
-    if (left.type === 'StringLiteral') this.edge(this.constant(left.value.trim().split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
+    if (left.type === 'StringLiteral') this.edge(this.firstWord(left.value.trim()), to);
     return to;
   }
 
@@ -645,7 +617,7 @@ class Builder {
 
   jsx(scope, n) {
     for (const a of n.openingElement?.attributes ?? []) this.value(scope, a.argument ?? a.value?.expression);
-    for (const c of n.children) c.type === 'JSXElement' || c.type === 'JSXFragment' ? this.jsx(scope, c) : this.value(scope, c.expression);
+    for (const child of n.children) this.value(scope, child.expression ?? child);
   }
 
   /* flags: 1 new, 8 tagged template */
@@ -711,7 +683,7 @@ function fieldsOf(n) {
 }
 
 export function graphOf(path, text) {
-  const program = programOf(path, text), b = new Builder(), scope = new Scope(null, true);
+  const program = programOf(path, text), b = new Builder(), scope = scopeIn(null, true);
   b.moduleObject = b.object();
   b.exports = b.object();
   b.put(b.exports, b.moduleObject, 'exports');

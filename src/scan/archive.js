@@ -7,22 +7,15 @@ const UNPACKED_MAX = 96 << 20, BLOCK = 512;
 
 /* Unpacks up to the bound; isCut if there was more. */
 function gunzip(packed) {
-  const parts = [];
-  let size = 0, isCut = false;
+  const all = new Uint8Array(UNPACKED_MAX);
+  let size = 0;
   const stream = new Gunzip((part) => {
-    if (size + part.length > UNPACKED_MAX) isCut = true;
-    else parts.push(part);
+    if (size + part.length <= UNPACKED_MAX) all.set(part, size);
     size += part.length;
   });
   /* In small pieces: a bomb is noticed before all of it is unpacked. */
-  for (let at = 0; at < packed.length && !isCut; at += 1 << 14) stream.push(packed.subarray(at, at + (1 << 14)), false);
-  const all = new Uint8Array(Math.min(parts.reduce((sum, { length }) => sum + length, 0), UNPACKED_MAX));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return { all, isCut };
+  for (let at = 0; at < packed.length && size <= UNPACKED_MAX; at += 1 << 14) stream.push(packed.subarray(at, at + (1 << 14)), false);
+  return { all: all.subarray(0, size), isCut: size > UNPACKED_MAX };
 }
 
 const decoder = new TextDecoder();

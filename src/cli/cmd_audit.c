@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,16 +41,7 @@ static const gbx_opt_group groups[] = {
     {0},
 };
 
-/* A string member of the report. */
-static char *text_of(gbx_view report, const char *name, size_t *ret_len)
-{
-    gbx_buf buf = {.ceiling = TEXT_MAX};
-
-    (void)gbx_view_append_text(gbx_view_member(report, name), &buf);
-    return gbx_need(gbx_buf_take_string(&buf, ret_len));
-}
-
-/* pieces: [[gbx_paint, text], ...]. The text comes from the project: escape it. */
+/* pieces: [{"paint","text"}, ...]. The text comes from the project: escape it. */
 static void print_text(const gbx_term *out, gbx_view pieces)
 {
     size_t cursor = 0;
@@ -61,14 +51,10 @@ static void print_text(const gbx_term *out, gbx_view pieces)
     while (gbx_view_next(pieces, &cursor, &name, &piece)) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf raw = {.ceiling = TEXT_MAX};
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf safe = {.ceiling = TEXT_MAX};
-        size_t at = 0;
-        gbx_view paint = {0};
-        gbx_view text = {0};
+        const gbx_view paint = gbx_view_member(piece, "paint");
         uint64_t number = GBX_PAINT_NONE;
 
-        (void)gbx_view_next(piece, &at, &name, &paint);
-        (void)gbx_view_next(piece, &at, &name, &text);
-        (void)gbx_view_append_text(text, &raw);
+        (void)gbx_view_append_text(gbx_view_member(piece, "text"), &raw);
         (void)gbx_decimal_read(paint.at, paint.len, GBX_PAINT_CYAN, &number);
         if (raw.len == 0 || !gbx_utf8_append_escaped(&safe, (const char *)raw.data,
                                                      raw.len, GBX_ESCAPE_TEXT))
@@ -81,16 +67,16 @@ static void print_text(const gbx_term *out, gbx_view pieces)
 static bool write_page(const char *path, gbx_view report, gbx_trouble *trouble)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    GBX_CLEANUP(gbx_free) char *page = NULL;
-    size_t len;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page = {.ceiling = TEXT_MAX};
 
-    page = text_of(report, "html", &len);
+    (void)gbx_view_append_text(gbx_view_member(report, "html"), &page);
+    (void)gbx_need(page.failed ? NULL : page.data);
     if (strcmp(path, "-") == 0) {
-        (void)fwrite(page, 1, len, stdout);
+        (void)fwrite(page.data, 1, page.len, stdout);
         return true;
     }
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
-    if (fd >= 0 && gbx_fd_write(fd, page, len))
+    if (fd >= 0 && gbx_fd_write(fd, page.data, page.len))
         return true;
     return gbx_trouble_output(trouble,
                               gbx_fail(&trouble->err, GBX_E_OS, "cannot write '%s': %s",
@@ -99,11 +85,10 @@ static bool write_page(const char *path, gbx_view report, gbx_trouble *trouble)
 
 static void print_member(const gbx_term *out, gbx_view report, const char *name)
 {
-    size_t len;
-    GBX_CLEANUP(gbx_free) char *text = text_of(report, name, &len);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = TEXT_MAX};
 
-    gbx_term_json(out, text, len);
-    (void)fputc('\n', out->stream);
+    (void)gbx_view_append_text(gbx_view_member(report, name), &text);
+    gbx_term_json_line(out, &text);
 }
 
 static bool print_report(const audit_args *args, gbx_view report, gbx_trouble *trouble)

@@ -39,36 +39,26 @@ function complete(f, sources) {
 const PAINTS = ['', 'bold', 'dim', 'red', 'green', 'yellow', 'cyan'];
 
 function textOf(r) {
-  const out = [], told = new Set(), say = (paint, text) => out.push([PAINTS.indexOf(paint), text]);
+  const out = [], told = new Set();
+  /* A text in a colour, and the rest of the line without. */
+  const say = (paint, text, rest = '') => out.push({ paint: PAINTS.indexOf(paint), text }, { paint: 0, text: rest });
   for (const f of r.findings) {
-    say('bold', `${f.file}:${f.line}:${f.column}`);
-    say('', '  ');
-    say(f.points >= 20 ? 'red' : 'yellow', f.points > 0 ? `-${f.points}` : 'counted above');
-    say('', `  ${f.title} `);
-    say('dim', `[${f.rule}]\n`);
-    say('', `  ${wayOf(f)}\n`);
+    say('bold', `${f.file}:${f.line}:${f.column}`, '  ');
+    say(f.points >= 20 ? 'red' : 'yellow', f.points > 0 ? `-${f.points}` : 'counted above', `  ${f.title} `);
+    say('dim', `[${f.rule}]\n`, `  ${wayOf(f)}\n`);
     if (f.frame !== '') say('', `${f.frame.replace(/^/gm, '  ')}\n`);
     if (!told.has(f.rule)) {
-      say('cyan', '  why: ');
-      say('', `${f.why}\n`);
-      say('cyan', '  instead: ');
-      say('', `${f.instead}\n`);
+      say('cyan', '  why: ', `${f.why}\n`);
+      say('cyan', '  instead: ', `${f.instead}\n`);
     }
     told.add(f.rule);
     if (f.also.length > 0) say('dim', `  also: ${f.also.join(', ')}\n`);
     say('', '\n');
   }
-  for (const { path, why } of r.unread) {
-    say('yellow', 'not covered: ');
-    say('', `${path}: ${why}\n`);
-  }
+  for (const { path, why } of r.unread) say('yellow', 'not covered: ', `${path}: ${why}\n`);
   if (r.leftOut > 0) say('dim', `left out: ${r.leftNames}\n`);
-  if (r.tools === 0) {
-    say('yellow', 'no tool was found: ');
-    say('', 'give the folder or the package of an MCP server\n');
-  }
-  say(r.points >= 90 ? 'green' : r.isFine ? 'yellow' : 'red', r.grade);
-  say('', `  ${r.points} of 100 points: ${MEANINGS[r.grade]}\n`);
+  if (r.tools === 0) say('yellow', 'no tool was found: ', 'give the folder or the package of an MCP server\n');
+  say(r.points >= 90 ? 'green' : r.isFine ? 'yellow' : 'red', r.grade, `  ${r.points} of 100 points: ${MEANINGS[r.grade]}\n`);
   say('dim', `   ${count(r.findings.length, 'finding')}, ${count(r.tools, 'handler')} of tools in ${count(r.files, 'file')}\n`);
   return out;
 }

@@ -277,14 +277,10 @@ static void take_unpacked(work *w, gbx_view answer)
     gbx_view entry;
 
     while (gbx_view_next(gbx_view_member(answer, "files"), &cursor, &name, &entry)) {
-        size_t at = 0;
-        gbx_view path = {0};
-        gbx_view text = {0};
-        GBX_CLEANUP(gbx_free) char *words = NULL;
+        const gbx_view text = gbx_view_member(entry, "text");
+        GBX_CLEANUP(gbx_free)
+        char *words = gbx_view_string(gbx_view_member(entry, "path"), 4096);
 
-        (void)gbx_view_next(entry, &at, &name, &path);
-        (void)gbx_view_next(entry, &at, &name, &text);
-        words = gbx_view_string(path, 4096);
         if (words != NULL && gbx_view_kind(text) == '"' &&
             !gbx_scan_leave_out(&w->files, words))
             gbx_scan_add(&w->files, words, gbx_need(strndup(text.at, text.len)),

@@ -28,7 +28,7 @@ export function unpack({ base64 }) {
     const inner = path.replace(/^[^/]*\//, '');
     if (!isSource(inner)) return;
     if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
-    else files.push([inner, decoder.decode(bytes)]);
+    else files.push({ path: inner, text: decoder.decode(bytes) });
   }, note);
   return { files, unread };
 }

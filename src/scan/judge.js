@@ -54,7 +54,6 @@ export const MEANINGS = {
   D: 'do not give it to a model before it is repaired', F: 'arguments of its tools run code on this machine',
 };
 export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
-export const gradeOf = (points) => GRADES.find(([, least]) => points >= least)[0];
 
 class Judge {
   findings = [];
@@ -67,17 +66,14 @@ class Judge {
     this.locks = locks;
   }
 
-  report(rule, call, detail, sources = []) {
-    const source = sources[0], tool = source?.tool;
+  /* Reports it unless sources are looked for and there are none; returns whether it does. */
+  report(rule, call, detail, sources) {
+    if (sources?.length === 0) return false;
+    const source = sources?.[0], tool = source?.tool;
     const from = tool && { tool: tool.name || this.choicesAt(call).join(', '), field: source.field, file: tool.file.path, line: tool.line };
     this.findings.push({ rule, file: call.file.path ?? call.file, line: call.line, column: call.column, detail, from });
     if (rule === 'shell-command' || rule === 'code-process') this.ranBy(sources);
-  }
-
-  /* Reports it if there are sources; returns whether there are. */
-  reaches(rule, call, detail, sources) {
-    if (sources.length > 0) this.report(rule, call, detail, sources);
-    return sources.length > 0;
+    return true;
   }
 
   /* For a server with one handler for all tools: the tool names that lead to the call, from the
@@ -176,7 +172,7 @@ class Judge {
     const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, '');
     if (/\(\)/.test(path)) {
       if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
-      else if (path === 'node-pty.spawn().write') this.reaches('shell-command', call, 'is typed into a terminal', this.codeAt(args[0]));
+      else if (path === 'node-pty.spawn().write') this.report('shell-command', call, 'is typed into a terminal', this.codeAt(args[0]));
       return;
     }
     const isShell = /^(exec|execSync|execaCommand|execaCommandSync|command|commandSync|execAsync)$/.test(method) || path === 'shelljs.exec';
@@ -193,7 +189,7 @@ class Judge {
   }
 
   shell(call, node, method) {
-    if (!this.reaches('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node))) this.fileRun(call, [node], method);
+    if (!this.report('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node))) this.fileRun(call, [node], method);
   }
 
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
@@ -240,11 +236,9 @@ class Judge {
   /* Reports a file that is run after a tool's argument was written into it. */
   fileRun(call, nodes, method, isInterpreter = false) {
     const sources = nodes.flatMap((node) => this.sourcesAt(node, [FILE]));
-    if (sources.length === 0) return;
     const texts = nodes.flatMap((node) => this.s.textsAt(node));
     const isRun = isInterpreter || /^(import|require|fork|global\.\w+)$/.test(method) || texts.some((t) => INTERPRETERS.test(t.split(/\s/)[0]));
-    if (!isRun || texts.some((t) => CONFINED.test(t))) return;
-    this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
+    if (isRun && !texts.some((t) => CONFINED.test(t))) this.report('code-process', call, `is written into a file, which ${method.replace('global.', '')} runs`, sources);
   }
 
   stdin(call) {
@@ -253,7 +247,7 @@ class Judge {
     for (const { args: [command = 0, list = 0] } of starts) {
       const words = this.s.textsAt(list, 2), interpreter = this.interpreterOf(command, words);
       if (interpreter && !words.some((word) => EVALUATES.test(word)))
-        this.reaches('code-process', call, `is written to ${interpreter}, which runs it`, sources);
+        this.report('code-process', call, `is written to ${interpreter}, which runs it`, sources);
     }
   }
 
@@ -409,16 +403,12 @@ class Judge {
   }
 
   results() {
-    for (const { call, sources } of this.sandboxes) {
-      for (const tool of new Set(sources.map((source) => source.tool)))
-        for (const f of tool.handlers ?? []) {
-          const back = this.s.deep(f.result, 4).filter(({ kind, call: from }) => kind === RESULT && !from.isBounded);
-          if (back.length === 0) continue;
-          const place = back.find(({ call: from }) => from === call) ?? back[0];
-          this.report('unbounded-result', place.call, 'the value goes into the reply as it is', sources);
-          return;
-        }
-    }
+    for (const { call, sources } of this.sandboxes)
+      for (const f of new Set(sources.flatMap(({ tool }) => tool.handlers ?? []))) {
+        const back = this.s.deep(f.result, 4).filter(({ kind, call: from }) => kind === RESULT && !from.isBounded).map((token) => token.call);
+        if (back.length > 0) return this.report('unbounded-result', back.includes(call) ? call : back[0], 'the value goes into the reply as it is', sources);
+      }
+    return false;
   }
 
   brokenPackages() {
@@ -495,5 +485,5 @@ export function judge(solver, packages, locks) {
     counted.add(rule.id);
     points = Math.max(0, points - finding.points);
   }
-  return { findings, points, grade: gradeOf(points), tools: solver.tools.filter(({ handlers }) => handlers).length };
+  return { findings, points, grade: GRADES.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
 }

@@ -405,15 +405,14 @@ export class Solver {
     const { args, spread } = call;
     args.forEach((arg, i) => {
       if (arg === 0) return;
-      const firstSpread = spread.length > 0 && spread[0] <= i;
-      if (firstSpread) {
+      if (spread[0] <= i) {
         const inner = this.node();
         this.read(arg, '*', inner);
         this.edge(arg, inner, 1);
         for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
       } else if (f.rest >= 0 && i >= f.rest) {
         this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
-      } else if (i < f.params.length) {
+      } else {
         this.edge(arg, f.params[i]);
       }
     });

@@ -76,7 +76,7 @@ class Builder {
     flags: { esm: false, worker: false, inputSchema: false, danger: false },
   };
   count = 1; /* node 0: no value of interest */
-  constants = new Map();
+  known = new Map(); /* constants, modules and imports */
   container = 0;
   containers = 0;
   choice = null; /* the name in the `case 'run':` around the current place */
@@ -115,29 +115,27 @@ class Builder {
 
   constant(value) {
     const text = String(value);
-    if (text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text)) return 0;
-    return this.shared(text, (node) => this.graph.texts.push([node, text]));
-  }
-
-  /* The node for a key; note(node) is called when it is made. */
-  shared(key, note) {
-    let node = this.constants.get(key);
-    if (node === undefined) {
-      node = this.node();
-      this.constants.set(key, node);
-      note(node);
-    }
-    return node;
+    return text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text) ? 0 : this.shared('texts', text);
   }
 
   module(path) {
     this.graph.flags.danger ||= DANGER.test(path);
-    return this.shared(`module ${path}`, (node) => this.graph.modules.push([node, path]));
+    return this.shared('modules', path);
   }
 
   import(spec) {
     this.graph.flags.danger ||= DANGER.test(packageOf(spec));
-    return this.shared(`import ${spec}`, (node) => this.graph.imports.push([node, spec]));
+    return this.shared('imports', spec);
+  }
+
+  /* The node of that name in a list of the graph. */
+  shared(list, name) {
+    const key = `${list} ${name}`;
+    if (!this.known.has(key)) {
+      this.known.set(key, this.node());
+      this.graph[list].push([this.known.get(key), name]);
+    }
+    return this.known.get(key);
   }
 
   /* ---- names ----------------------------------------------------------------- */
@@ -205,13 +203,10 @@ class Builder {
       case 'BooleanLiteral': return n.value;
       case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
       case 'NullLiteral': return false;
-      case 'Identifier': {
-        const value = this.find(scope, n.name)?.value;
-        return value === undefined ? undefined : this.truth(scope, value);
-      }
+      case 'Identifier': return this.truth(scope, this.find(scope, n.name)?.value);
       case 'UnaryExpression': {
-        const inner = n.operator === '!' ? this.truth(scope, n.argument) : undefined;
-        return inner === undefined ? undefined : !inner;
+        const inner = this.truth(scope, n.argument);
+        return n.operator === '!' && inner !== undefined ? !inner : undefined;
       }
     }
     return undefined;
@@ -222,28 +217,27 @@ class Builder {
     if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
       return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
-    if (n.type === 'BinaryExpression') return this.compared(n, outcome);
-    if (!outcome || (n.type !== 'CallExpression' && n.type !== 'OptionalCallExpression')) return [];
-    const method = n.callee.property?.name, receiver = n.callee.object;
-    const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
-    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
-    const chain = isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(n.arguments.at(-1)) : undefined;
+    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(n) : undefined;
     return chain === undefined ? [] : [chain];
   }
 
+  /* LIST.includes(chain), /^...$/.test(chain), Number.isInteger(chain) */
+  listed({ callee, arguments: args }) {
+    const method = callee.property?.name, receiver = callee.object;
+    const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
+    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
+    return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
+  }
+
   compared({ operator, left, right }, outcome) {
-    if (operator === 'in') return outcome ? [chainOf(left)].filter(Boolean) : [];
-    const isEqual = operator === '===' || operator === '==';
-    if (!isEqual && operator !== '!==' && operator !== '!=' && operator !== '<' && operator !== '>=') return [];
-    if (isEqual === outcome && isEqual) {
-      if (right.type === 'StringLiteral' && left.type !== 'UnaryExpression') return [chainOf(left)].filter(Boolean);
-      if (left.type === 'UnaryExpression' && left.operator === 'typeof' && /^(number|boolean)$/.test(right.value)) return [chainOf(left.argument)].filter(Boolean);
-    }
-    if (operator.startsWith('!') && !outcome) return this.compared({ operator: '===', left, right }, true);
+    if (operator === 'in') return outcome ? chainOf(left) : undefined;
+    /* x !== y is not so: x === y */
+    const isEqual = outcome ? /^===?$/.test(operator) : /^!==?$/.test(operator);
+    if (isEqual && right.type === 'StringLiteral' && left.type !== 'UnaryExpression') return chainOf(left);
+    if (isEqual && left.operator === 'typeof' && /^(number|boolean)$/.test(right.value)) return chainOf(left.argument);
     /* LIST.indexOf(x) === -1, < 0 */
-    if (left.type === 'CallExpression' && left.callee.property?.name === 'indexOf' && outcome === (operator.startsWith('!') || operator === '>='))
-      return [chainOf(left.arguments[0])].filter(Boolean);
-    return [];
+    const isFound = outcome ? /^(!==?|>=)$/.test(operator) : /^(===?|<)$/.test(operator);
+    return isFound && left.type === 'CallExpression' && left.callee.property?.name === 'indexOf' ? chainOf(left.arguments[0]) : undefined;
   }
 
   /* ---- statements ---------------------------------------------------------------- */

@@ -393,7 +393,7 @@ class Judge {
     const name = tool.name === '' ? 'the tool' : `the tool '${tool.name}'`;
     const isMissing = tool.how === 'setRequestHandler' ? tool.parsed.size === 0 && !this.s.files.some(({ flags }) => flags.inputSchema)
       : /^(addTool|registerTool|createTool|defineTool)$/.test(tool.how) && !this.hasSchemaOf(tool);
-    if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.source(tool, '')]);
+    if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.taint(tool).source]);
   }
 
   /* Options that a function has made are taken to be complete. */

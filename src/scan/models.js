@@ -127,7 +127,7 @@ function parsed(s, call) {
     if (kind === TAINT) s.watch(call.receiver, ({ path }) => {
       if (!path?.startsWith('zod.object')) return;
       call.isResolved = true;
-      s.give(call.result, s.source(s.parsedBy(source.tool, call), '').taint);
+      s.give(call.result, s.taint(s.parsedBy(source.tool, call)));
     });
   });
 }

@@ -10,6 +10,9 @@ import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } f
 /* Limits: steps; tokens per node, for small and large projects; nodes that make a project so. */
 const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
 
+/* What imports leave out of the names of files. */
+const ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'];
+
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
 /* Methods of arrays, maps and texts, as opposed to members that the project put there. */
@@ -161,19 +164,14 @@ export class Solver {
       if (part === '..') parts.pop();
       else if (part !== '.' && part !== '') parts.push(part);
     const path = parts.join('/'), stem = path.replace(/\.[cm]?jsx?$/, '');
-    for (const end of ['', '.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'])
-      for (const name of end === '' ? [path] : [path + end, stem + end]) {
-        const file = this.byPath.get(name);
-        if (file !== undefined) return file;
-      }
-    return undefined;
+    const names = [path, ...ENDINGS.flatMap((end) => [path + end, stem + end])];
+    return this.byPath.get(names.find((name) => this.byPath.has(name)));
   }
 
   /* "@/tools/run" and "~/tools/run": compilers map these to the folder of sources. */
   byAlias(spec) {
     const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
-    if (rest === undefined) return undefined;
-    for (const path of this.byPath.keys()) {
+    for (const path of rest === undefined ? [] : this.byPath.keys()) {
       const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
       const found = root && this.resolve(`${root}x`, `./${rest}`);
       if (found) return found;
@@ -186,7 +184,7 @@ export class Solver {
   }
 
   tool(name, file, line, more = {}) {
-    const tool = { name, file, line, id: `${this.tools.length}`, fields: new Map(), schema: 0, parsed: new Map(), ...more };
+    const tool = { name, file, line, id: `${this.tools.length}`, schema: 0, parsed: new Map(), ...more };
     this.tools.push(tool);
     return tool;
   }
@@ -195,20 +193,15 @@ export class Solver {
   parsedBy(tool, call) {
     const { parsed, id } = tool;
     if (!parsed.has(call)) {
-      const more = { id: `${id} ${parsed.size}`, fields: new Map(), schema: 0, schemas: [call.receiver] };
+      const more = { id: `${id} ${parsed.size}`, schema: 0, schemas: [call.receiver] };
       parsed.set(call, Object.assign(Object.create(Object.hasOwn(tool, 'parsed') ? tool : Object.getPrototypeOf(tool)), more));
     }
     return parsed.get(call);
   }
 
-  source(tool, field) {
-    let source = tool.fields.get(field);
-    if (source === undefined) {
-      source = { tool, field, isBounded: false };
-      tool.fields.set(field, source);
-      source.taint = this.token(TAINT, `${tool.id} ${field}`, { source });
-    }
-    return source;
+  /* The text of a field of a tool's arguments; of all of them without a field. */
+  taint(tool, field = '') {
+    return this.token(TAINT, `${tool.id} ${field}`, { source: { tool, field, isBounded: false } });
   }
 
   /* Functions that arrive at the node are handlers of the tool. Registered ones get only its
@@ -222,12 +215,12 @@ export class Solver {
       if (f.params.length === 0) return;
       if (!isRequest) {
         if (tool.how !== undefined && tool.schemas?.length !== 0) this.owners.set(f.params[0], [...owners ?? [], tool]);
-        this.give(f.params[0], this.source(tool, '').taint);
+        this.give(f.params[0], this.taint(tool));
         return;
       }
       /* In a request, only params.arguments is text from the model. */
       const request = this.fresh(), params = this.fresh(), args = this.node();
-      this.give(args, this.source(tool, '').taint);
+      this.give(args, this.taint(tool));
       this.write(args, params, 'arguments');
       this.write(params, request, 'params');
       this.edge(request, f.params[0]);
@@ -320,7 +313,7 @@ export class Solver {
         this.readBox(token, name, to);
         if (name === 'shape') this.give(to, token);
         break;
-      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.source(source.tool, name).taint : token); break;
+      case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.taint(source.tool, name) : token); break;
       case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
       case MODULE: this.readModule(token, name, to); break;
     }

@@ -343,12 +343,9 @@ class Builder {
       }
       case 'ExportNamedDeclaration': if (n.exportKind !== 'type') this.exportNames(scope, n); break;
       case 'ExportDefaultDeclaration': {
-        const d = n.declaration;
-        if (/^TS|^Declare/.test(d.type)) break;
-        const isNamed = d.id && /Declaration$/.test(d.type);
+        const d = n.declaration, isNamed = d.id && /^(Function|Class)Declaration$/.test(d.type);
         if (isNamed) this.statement(scope, d);
-        this.put(isNamed ? this.nodeOf(scope, d.id) : d.type === 'FunctionDeclaration' ? this.func(scope, d)
-          : d.type === 'ClassDeclaration' ? this.class(scope, d) : this.value(scope, d), this.exports, 'default');
+        this.put(isNamed ? this.nodeOf(scope, d.id) : this.value(scope, d), this.exports, 'default');
         break;
       }
       case 'ExportAllDeclaration':
@@ -401,16 +398,14 @@ class Builder {
         this.assign(scope, target.left, this.value(scope, target.right));
         break;
       case 'ObjectPattern':
-        for (const p of target.properties)
-          if (p.type === 'RestElement') this.assign(scope, p.argument, from);
-          else this.assign(scope, p.value, this.get(from, p.computed ? '*' : keyName(p.key)));
+        for (const p of target.properties) this.assign(scope, p.value ?? p, p.value ? this.get(from, p.computed ? '*' : keyName(p.key)) : from);
         break;
       case 'ArrayPattern':
         target.elements.forEach((p, i) => {
-          if (p?.type === 'RestElement') this.assign(scope, p.argument, from);
-          else if (p) this.assign(scope, p, this.get(from, i === 0 ? '0' : '*'));
+          if (p) this.assign(scope, p, p.type === 'RestElement' ? from : this.get(from, i === 0 ? '0' : '*'));
         });
         break;
+      case 'RestElement': this.assign(scope, target.argument, from); break;
       case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression': this.assign(scope, target.expression, from); break;
       case 'TSParameterProperty': this.assign(scope, target.parameter, from); break;
     }
@@ -440,11 +435,9 @@ class Builder {
       this.edge(node, this.nodeOf(scope, n.id));
     }
     n.params.forEach((p, i) => {
-      const inner = p.type === 'TSParameterProperty' ? p.parameter : p;
-      this.declare(scope, inner);
-      const target = inner.type === 'RestElement' ? inner.argument : inner;
-      this.assign(scope, target, params[i]);
-      if (p.type === 'TSParameterProperty') this.put(params[i], self, (inner.left ?? inner).name);
+      this.declare(scope, p);
+      this.assign(scope, p, params[i]);
+      if (p.type === 'TSParameterProperty') this.put(params[i], self, namesOf(p)[0]);
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
@@ -466,18 +459,17 @@ class Builder {
     if (n.id) this.edge(node, scope.vars.get(n.id.name).node);
     for (const m of n.body.body) {
       if (m === made || m.declare || m.abstract) continue;
-      const name = m.key === undefined || m.computed ? '*' : keyName(m.key);
+      const name = m.key === undefined || m.computed ? '*' : keyName(m.key), owner = m.static ? node : instance;
       if (m.type === 'ClassMethod' || m.type === 'ClassPrivateMethod') {
-        const method = this.func(scope, m, { name, instance: m.static ? node : instance });
-        if (m.kind === 'get') this.put(this.returned, m.static ? node : instance, name);
-        else this.put(method, m.static ? node : instance, name);
+        const method = this.func(scope, m, { name, instance: owner });
+        this.put(m.kind === 'get' ? this.returned : method, owner, name);
         const isMarked = m.decorators?.some(({ expression: e }) => /Tool$/.test((e.callee ?? e).name ?? ''));
         if ((isTool && TOOL_KEYS.includes(name)) || isMarked) this.graph.sources.push([method, n.id?.name ?? name]);
       } else if (m.type === 'StaticBlock') {
         this.block(scope, m.body);
       } else if (m.value) {
         this.thisNode = instance;
-        this.put(this.value(scope, m.value, name), m.static ? node : instance, name);
+        this.put(this.value(scope, m.value, name), owner, name);
         this.thisNode = saved[0];
       }
     }
@@ -508,8 +500,8 @@ class Builder {
       case 'MemberExpression': case 'OptionalMemberExpression': return this.member(scope, n);
       case 'ThisExpression': return this.thisNode;
       case 'Super': return this.thisNode;
-      case 'FunctionExpression': case 'ArrowFunctionExpression': return this.func(scope, n, { name: n.id?.name ?? name ?? '' });
-      case 'ClassExpression': return this.class(scope, n);
+      case 'FunctionExpression': case 'ArrowFunctionExpression': case 'FunctionDeclaration': return this.func(scope, n, { name: n.id?.name ?? name ?? '' });
+      case 'ClassExpression': case 'ClassDeclaration': return this.class(scope, n);
       case 'ObjectExpression': return this.objectLiteral(scope, n);
       case 'ArrayExpression': {
         const to = this.object();
@@ -527,12 +519,10 @@ class Builder {
       }
       case 'BinaryExpression': return this.binary(scope, n);
       case 'LogicalExpression': {
-        const truth = this.truth(scope, n.left);
+        const truth = this.truth(scope, n.left), to = this.node();
         if (n.operator === '&&' && truth === false) return 0;
-        if (n.operator === '||' && truth === true) return this.value(scope, n.left);
-        const to = this.node();
         this.edge(this.value(scope, n.left), to);
-        this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
+        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
         return to;
       }
       case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
@@ -558,10 +548,8 @@ class Builder {
   member(scope, n) {
     const object = this.value(scope, n.object), name = propertyName(n);
     if (n.computed) this.value(scope, n.property);
-    if (name === 'length' || name === 'size') return 0;
-    const chain = chainOf(n);
-    if (chain !== undefined && this.isClean(scope, chain)) return 0;
-    return this.get(object, name);
+    const chain = chainOf(n), isClean = name === 'length' || name === 'size' || (chain !== undefined && this.isClean(scope, chain));
+    return isClean ? 0 : this.get(object, name);
   }
 
   binary(scope, { operator, left, right }) {
@@ -589,8 +577,7 @@ class Builder {
       const name = p.computed && p.key.type !== 'StringLiteral' ? '*' : keyName(p.key);
       if (p.computed) this.value(scope, p.key);
       const value = p.type === 'ObjectMethod' ? this.func(scope, p, { name }) : this.value(scope, p.value, name);
-      if (p.kind === 'get') this.put(this.returned, to, name);
-      else this.put(value || (this.nothing ||= this.node()), to, name);
+      this.put(p.kind === 'get' ? this.returned : value || (this.nothing ||= this.node()), to, name);
       values[name] = { node: value, ast: p.value };
     }
     this.toolLiteral(values);
@@ -618,9 +605,8 @@ class Builder {
   call(scope, n, flags) {
     const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
-    if (name === 'require' && n.arguments[0]?.type === 'StringLiteral' && !isMember && this.find(scope, 'require') === undefined)
-      return this.import(n.arguments[0].value);
-    if (name === 'import' && n.arguments[0]?.type === 'StringLiteral' && !isMember) return this.import(n.arguments[0].value);
+    const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
+    if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
     const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
@@ -660,8 +646,7 @@ function namesOf(n) {
     case 'Identifier': return [n.name];
     case 'ObjectPattern': return n.properties.flatMap((p) => namesOf(p.value ?? p.argument));
     case 'ArrayPattern': return n.elements.flatMap(namesOf);
-    case 'AssignmentPattern': return namesOf(n.left);
-    case 'RestElement': return namesOf(n.argument);
+    case 'AssignmentPattern': case 'RestElement': case 'TSParameterProperty': return namesOf(n.left ?? n.argument ?? n.parameter);
   }
   return [];
 }
@@ -683,7 +668,6 @@ export function graphOf(path, text) {
   b.put(b.exports, b.moduleObject, 'exports');
   for (const [name, node] of [['module', b.moduleObject], ['exports', b.exports]]) scope.vars.set(name, { node });
   b.graph.flags.esm = program.sourceType === 'module';
-  b.thisNode = 0;
   b.block(scope, program.body, true);
   return { path, ...b.graph, exports: b.get(b.moduleObject, 'exports'), count: b.count };
 }

@@ -22,11 +22,6 @@ const decoder = new TextDecoder();
 const textOf = (bytes) => decoder.decode(bytes.indexOf(0) < 0 ? bytes : bytes.subarray(0, bytes.indexOf(0)));
 const numberOf = (bytes) => Number.parseInt(textOf(bytes).trim() || '0', 8);
 
-/* The value of "path=" in an extended header. */
-function longName(text) {
-  return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1];
-}
-
 /* Calls take(path, bytes) for each regular file, and note(path, why) for each link. */
 export function unpack(packed, take, note) {
   let { all, isCut } = packed[0] === 0x1f && packed[1] === 0x8b ? gunzip(packed) : { all: packed, isCut: false };
@@ -43,7 +38,8 @@ export function unpack(packed, take, note) {
     const prefix = textOf(head.subarray(345, 500)), own = textOf(head.subarray(0, 100));
     const path = name ?? (prefix === '' ? own : `${prefix}/${own}`);
     name = undefined;
-    if (kind === 'x') name = longName(decoder.decode(bytes));
+    /* The value of "path=" in an extended header. */
+    if (kind === 'x') name = /(?:^|\n)\d+ path=([^\n]*)\n/.exec(decoder.decode(bytes))?.[1];
     else if (kind === 'L') name = textOf(bytes);
     else if (kind === '1' || kind === '2') note(path, 'it is a link');
     else if ((kind === '0' || kind === '\0') && bytes.length === size) take(path, bytes);

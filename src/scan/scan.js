@@ -46,16 +46,10 @@ export function graphs({ files }) {
   const found = { graphs: [], packages: [], locks: [], unread: [] };
   for (const [path, text] of files)
     try {
-      if (LOCK.test(path)) {
-        found.locks.push({ path, versions: lockedOf(text) });
-        continue;
-      }
-      if (path.endsWith('.json')) {
-        found.packages.push(dependenciesOf(path, text));
-        continue;
-      }
-      if (text.length > LINE_MAX && /[^\n]{4194304}/.test(text)) throw new Error('it has a line of more than 4 MB');
-      found.graphs.push(graphOf(path, text));
+      if (LOCK.test(path)) found.locks.push({ path, versions: lockedOf(text) });
+      else if (path.endsWith('.json')) found.packages.push(dependenciesOf(path, text));
+      else if (text.length > LINE_MAX && /[^\n]{4194304}/.test(text)) throw new Error('it has a line of more than 4 MB');
+      else found.graphs.push(graphOf(path, text));
     } catch (error) {
       found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${plain(error)}` });
     }

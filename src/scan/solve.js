@@ -378,7 +378,8 @@ export class Solver {
       case MODULE:
         call.isResolved = true;
         (call.paths ??= []).push(path);
-        this.apply(call, path);
+        callModel(this, call, path);
+        if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
         break;
       case TAINT: case QUOTED: case RESULT: /* a method of it */
         call.isResolved = true;
@@ -423,12 +424,6 @@ export class Solver {
     this.watch(node, (token) => {
       if (token.kind === FUNCTION) then(token.f, token);
     });
-  }
-
-  /* Calls a function from outside the project. */
-  apply(call, path) {
-    callModel(this, call, path);
-    if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
   }
 
   passArguments(call) {

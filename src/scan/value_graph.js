@@ -185,14 +185,10 @@ class Builder {
           break;
         case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
       }
-      if (scope.isFunction) this.hoistVars(scope, n);
+      if (!scope.isFunction || !/^(If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement$/.test(n.type)) continue;
+      const cases = (n.cases ?? []).flatMap(({ consequent }) => consequent);
+      this.hoist(scope, [n.init, n.left, n.consequent, n.alternate, n.block, n.handler?.body, n.finalizer, ...cases].concat(n.body), true);
     }
-  }
-
-  hoistVars(scope, n) {
-    if (!/^(If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement$/.test(n.type)) return;
-    const cases = (n.cases ?? []).flatMap(({ consequent }) => consequent);
-    this.hoist(scope, [n.init, n.left, n.consequent, n.alternate, n.block, n.handler?.body, n.finalizer, ...cases].concat(n.body), true);
   }
 
   /* ---- constant conditions and checks ------------------------------------------ */
@@ -251,8 +247,7 @@ class Builder {
       if (n.type !== 'FunctionDeclaration') this.statement(scope, n);
       if (isExit(n)) return;
       if (n.type === 'IfStatement' && leaves(n.consequent)) {
-        const truth = this.truth(scope, n.test);
-        if (truth === true) return;
+        if (this.truth(scope, n.test) === true) return;
         scope = scopeIn(scope, false, this.checked(n.test, false));
       }
     }
@@ -498,8 +493,7 @@ class Builder {
       case 'ImportExpression': return this.call(scope, { ...n, callee: { type: 'Import' }, arguments: [n.source] }, 0);
       case 'NewExpression': return this.call(scope, n, 1);
       case 'MemberExpression': case 'OptionalMemberExpression': return this.member(scope, n);
-      case 'ThisExpression': return this.thisNode;
-      case 'Super': return this.thisNode;
+      case 'ThisExpression': case 'Super': return this.thisNode;
       case 'FunctionExpression': case 'ArrowFunctionExpression': case 'FunctionDeclaration': return this.func(scope, n, { name: n.id?.name ?? name ?? '' });
       case 'ClassExpression': case 'ClassDeclaration': return this.class(scope, n);
       case 'ObjectExpression': return this.objectLiteral(scope, n);

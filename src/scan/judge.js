@@ -57,6 +57,8 @@ export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
 
 class Judge {
   findings = [];
+  namesIn = new Map(); /* of functions: the names of what is called in them */
+  ends = new Set(); /* "file name" of functions that end something */
   ran = new Set(); /* tools whose arguments run as code */
   sandboxes = []; /* { call, sources }: calls that run code, with or without limits */
 
@@ -64,6 +66,7 @@ class Judge {
     this.s = solver;
     this.packages = packages;
     this.locks = locks;
+    this.readNames();
   }
 
   /* Reports it unless sources are looked for and there are none; returns whether it does. */
@@ -169,23 +172,15 @@ class Judge {
   /* ---- programs and shells ------------------------------------------------------------------ */
 
   start(call, path) {
-    const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, '');
-    if (/\(\)/.test(path)) {
-      if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
-      else if (path === 'node-pty.spawn().write') this.report('shell-command', call, 'is typed into a terminal', this.codeAt(args[0]));
-      return;
-    }
+    const { args } = call, method = path.split('.').at(-1).replace(/\(\)$/, ''), isOfResult = path.includes('()');
     const isShell = /^(exec|execSync|execaCommand|execaCommandSync|command|commandSync|execAsync)$/.test(method) || path === 'shelljs.exec';
-    if (isShell) {
-      this.shell(call, args[0], method);
-      return;
-    }
-    if (path.startsWith('zx') || path.startsWith('shelljs') || call.flags & 8) return; /* $`` quotes */
-    if (method === 'fork') {
-      this.fileRun(call, [args[0]], 'fork');
-      return;
-    }
-    for (const [command, list] of this.startsOf(call, args[0] ?? 0, args[1] ?? 0)) this.program(call, method === path ? 'spawn' : method, command, list, args[2]);
+    const isQuoted = path.startsWith('zx') || path.startsWith('shelljs') || call.flags & 8; /* $`` quotes */
+    if (/stdin\.(write|end)$/.test(path)) this.stdin(call);
+    else if (path === 'node-pty.spawn().write') this.report('shell-command', call, 'is typed into a terminal', this.codeAt(args[0]));
+    else if (isShell && !isOfResult) this.shell(call, args[0], method);
+    else if (isOfResult || isQuoted) return;
+    else if (method === 'fork') this.fileRun(call, [args[0]], 'fork');
+    else for (const [command, list] of this.startsOf(call, args[0] ?? 0, args[1] ?? 0)) this.program(call, method === path ? 'spawn' : method, command, list, args[2]);
   }
 
   shell(call, node, method) {
@@ -336,15 +331,20 @@ class Judge {
   /* The calls of setTimeout() in a file whose callbacks reject or resolve, or end something, also
    * through a function of the file. */
   timersOf(file) {
-    const calls = this.s.calls.filter((call) => call.file === file);
-    const ends = new Set(calls.filter(({ name }) => /^(terminate|kill|dispose|destroy)$/.test(name)).map(({ container }) => container));
-    const enders = new Set([...this.s.functions.values()].filter((f) => f.file === file && ends.has(f.container)).map(({ name }) => name));
-    return calls.filter(({ name }) => name === 'setTimeout').map((call) => {
-      const callbacks = this.s.tokensAt(call.args[0]).map(({ f }) => f);
-      const isInside = (f) => f !== undefined && (callbacks.includes(f) || isInside(f.within));
-      const names = calls.filter(({ within }) => isInside(within)).map(({ name }) => name);
-      return { call, kills: names.some((name) => KILLS.test(name)), killsByName: names.some((name) => enders.has(name)), rejects: names.some((name) => REJECTS.test(name)) };
+    return file.timers ??= this.s.calls.filter((call) => call.file === file && call.name === 'setTimeout').map((call) => {
+      const names = this.s.tokensAt(call.args[0]).flatMap(({ f }) => [...this.namesIn.get(f) ?? []]), has = (pattern) => names.some((name) => pattern.test(name));
+      return { call, kills: has(KILLS), killsByName: names.some((name) => this.ends.has(`${file.path} ${name}`)), rejects: has(REJECTS) };
     }).filter(({ kills, killsByName, rejects }) => kills || killsByName || rejects);
+  }
+
+  /* What functions call, and functions of files that end something. */
+  readNames() {
+    const ends = new Set();
+    for (const { file, name, container, within } of this.s.calls) {
+      if (/^(terminate|kill|dispose|destroy)$/.test(name)) ends.add(`${file.path} ${container}`);
+      for (let f = within; f !== undefined; f = f.within) this.namesIn.set(f, (this.namesIn.get(f) ?? new Set()).add(name));
+    }
+    for (const { file, name, container } of this.s.functions.values()) if (ends.has(`${file.path} ${container}`)) this.ends.add(`${file.path} ${name}`);
   }
 
   /* Sources that run as code in workers. */
@@ -389,17 +389,13 @@ class Judge {
   }
 
   toolSchema(tool) {
-    const place = { file: tool.file, line: tool.line, column: 1 };
-    const name = tool.name === '' ? 'the tool' : `the tool '${tool.name}'`;
+    const place = { file: tool.file, line: tool.line, column: 1 }, name = tool.name === '' ? 'the tool' : `the tool '${tool.name}'`;
+    /* Options that a function has made are taken to be complete. */
+    const members = tool.config ? this.s.members(tool.config) : undefined;
+    const hasSchema = tool.schemas !== undefined || members === undefined || ['inputSchema', 'parameters', 'schema', '*'].some((one) => members.has(one));
     const isMissing = tool.how === 'setRequestHandler' ? tool.parsed.size === 0 && !this.s.files.some(({ flags }) => flags.inputSchema)
-      : /^(addTool|registerTool|createTool|defineTool)$/.test(tool.how) && !this.hasSchemaOf(tool);
+      : /^(addTool|registerTool|createTool|defineTool)$/.test(tool.how) && !hasSchema;
     if (isMissing) this.report('no-input-schema', place, `${name} declares none`, [this.s.taint(tool).source]);
-  }
-
-  /* Options that a function has made are taken to be complete. */
-  hasSchemaOf({ config, schemas }) {
-    const members = config ? this.s.members(config) : undefined;
-    return schemas !== undefined || members === undefined || ['inputSchema', 'parameters', 'schema', '*'].some((name) => members.has(name));
   }
 
   results() {
@@ -451,19 +447,14 @@ const rank = ({ file }) => (BUILT.test(file) ? 2 : 0) + (/\.[cm]?tsx?$/.test(fil
 
 /* Findings without duplicates, the most severe first. */
 function distinct(findings) {
-  const places = new Set(), twins = new Map(), kept = [];
-  for (const finding of findings.sort((a, b) => rank(a) - rank(b))) {
-    const place = `${finding.rule} ${finding.file}:${finding.line}:${finding.column}`;
-    const twin = `${finding.rule} ${finding.detail} ${finding.from?.tool} ${finding.from?.field}`;
-    if (places.has(place)) continue;
-    places.add(place);
-    const first = twins.get(twin);
-    if (first !== undefined && isCopy(first.file, finding.file)) {
-      (first.also ??= []).push(`${finding.file}:${finding.line}`);
-      continue;
-    }
-    if (first === undefined) twins.set(twin, finding);
-    kept.push(finding);
+  const kept = [];
+  const places = Map.groupBy(findings.sort((a, b) => rank(a) - rank(b)), (one) => `${one.rule} ${one.file}:${one.line}:${one.column}`);
+  const unique = [...places.values()].map(([one]) => one);
+  for (const [first, ...twins] of Map.groupBy(unique, (one) => `${one.rule} ${one.detail} ${one.from?.tool} ${one.from?.field}`).values()) {
+    kept.push(first);
+    for (const twin of twins)
+      if (isCopy(first.file, twin.file)) (first.also ??= []).push(`${twin.file}:${twin.line}`);
+      else kept.push(twin);
   }
   return kept.sort((a, b) => ruleOf(b).points - ruleOf(a).points || a.file.localeCompare(b.file) || a.line - b.line);
 }

@@ -77,15 +77,15 @@ static gbx_status open_engine(gbx_engine **ret, gbx_error *reterr)
     return gbx_engine_new(&options, ret, reterr);
 }
 
-/* Call one of the script's functions. *ret has its outcome. */
+/* Call one of the script's functions; limits: NULL: the engine's. *ret has its outcome. */
 static gbx_status ask(work *w, const char *function, const gbx_buf *input,
-                      gbx_limits limits, gbx_result **ret, gbx_error *reterr)
+                      const gbx_limits *limits, gbx_result **ret, gbx_error *reterr)
 {
     gbx_call call = GBX_CALL_INIT;
     char code[64];
 
     (void)gbx_need(input->failed ? NULL : input->data);
-    call.limits = &limits;
+    call.limits = limits;
     call.flags = GBX_CALL_NO_GUARD; /* the code is trusted */
     call.code_len =
         (size_t)snprintf(code, sizeof code, "input => scan.%s(input)", function);
@@ -100,8 +100,7 @@ static gbx_status ask(work *w, const char *function, const gbx_buf *input,
 static gbx_status ask_value(work *w, const char *function, const gbx_buf *input,
                             gbx_result **ret, gbx_view *ret_value, gbx_error *reterr)
 {
-    const gbx_limits limits = GBX_LIMITS_INIT;
-    gbx_status status = ask(w, function, input, limits, ret, reterr);
+    gbx_status status = ask(w, function, input, NULL, ret, reterr);
     const char *value;
     size_t len;
 
@@ -196,7 +195,7 @@ static void read_graphs(work *w, size_t first, size_t end)
         limits.cpu_ms += (uint32_t)(question.len * MIB_CPU_MS / GBX_MIB(1));
     if (limits.cpu_ms > limits.timeout_ms)
         limits.cpu_ms = limits.timeout_ms;
-    status = ask(w, "graphs", &question, limits, &result, &err);
+    status = ask(w, "graphs", &question, &limits, &result, &err);
     if (status != GBX_OK || gbx_result_code(result) == GBX_CODE_ABORTED) {
         note_failure(w, status != GBX_OK ? status : GBX_E_CLOSED, &err);
     } else if (gbx_result_code(result) == GBX_CODE_VALUE) {

@@ -155,14 +155,14 @@ function arrayMethod(s, call, token) {
 
 /* ---- where tools are made ------------------------------------------------------------ */
 
-/* How many arguments a registration has that is not one object. */
-const LEAST = { tool: 2, registerTool: 3, addTool: 2, defineTool: 2, createTool: 2, setRequestHandler: 2 };
+/* Calls that register tools, and how many arguments one has that is not one object. */
+export const REGISTERS = { tool: 2, registerTool: 3, addTool: 2, defineTool: 2, createTool: 2, setRequestHandler: 2 };
 
 /* True if the call registers a handler, its last argument. */
 function registration(s, call) {
   const { name, args, file, line } = call, handler = args.at(-1);
-  if (!Object.hasOwn(LEAST, name)) return false;
-  if (args.length < LEAST[name] || (name === 'tool' && call.receiver === 0)) {
+  if (!Object.hasOwn(REGISTERS, name)) return false;
+  if (args.length < REGISTERS[name] || (name === 'tool' && call.receiver === 0)) {
     if (args.length === 1 && name !== 'setRequestHandler') toolObject(s, call, args[0]);
     return false;
   }

@@ -54,7 +54,7 @@ export function htmlOf(r) {
 ${r.findings.length > 0 ? `<h2>Findings</h2>${r.findings.map(finding).join('\n')}` : '<p>No argument of a tool reaches code, a shell or a weak sandbox, as far as values can be followed in these files.</p>'}
 ${r.unread.length > 0 || left ? `<h2>What is not covered</h2>${left}` : ''}
 ${r.unread.length > 0 ? `<p>The grade does not cover these, or not all of them.</p><table>${r.unread.map(({ path, why }) => rowOf(`<span class="path">${text(path)}</span>`, text(why))).join('')}</table>` : ''}
-<h2>All rules</h2><table>${rowOf('Rule', 'Found', 'Points')}${rules.map((rule) => ruleRow(rule, r.findings)).join('')}</table>
+<h2>All rules</h2><table><tr><th>Rule</th><th>Found</th><th>Points</th></tr>${rules.map((rule) => ruleRow(rule, r.findings)).join('')}</table>
 <p class="dim">A finding is a flow of values, from the arguments of a tool to the place shown. Comments, types, tests and code that nothing reaches are none. Made by glovebox audit ${text(r.version)}.</p></main></html>
 `;
 }

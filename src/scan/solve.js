@@ -4,7 +4,7 @@
  * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
-import { callModel, isFollowed, isSameSchema, methodModel, packageOf } from './models.js';
+import { callModel, isFollowed, isSameSchema, methodModel, packageOf, REGISTERS } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* Limits: steps; tokens per node, for small and large projects; nodes that make a project so. */
@@ -17,7 +17,6 @@ const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
 const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
 /* Methods of arrays, maps and texts, as opposed to members that the project put there. */
 const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
-const REGISTERS = /^(tool|registerTool|addTool|defineTool|createTool|setRequestHandler)$/;
 /* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
  * array literal is known, so it is not read from there. */
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
@@ -67,7 +66,7 @@ export class Solver {
         near.get(file).below.push(target);
         near.get(target).above.push(file);
       }
-    const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => REGISTERS.test(call[2]));
+    const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => Object.hasOwn(REGISTERS, call[2]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));

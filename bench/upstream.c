@@ -19,6 +19,7 @@ typedef struct bench {
     gbx_mcp_loop *loop;
     gbx_upstreams *all;
     gbx_upstream_id *server;
+    gbx_upstream_call calls[CALLS];
     unsigned answered;
     unsigned failed;
 } bench;
@@ -32,17 +33,16 @@ static void on_done(void *user, const gbx_upstream_reply *reply)
     (void)event_base_loopbreak(gbx_mcp_loop_base(b->loop));
 }
 
-static void call(bench *b)
+static void begin(bench *b, gbx_upstream_call *call)
 {
     static const char args[] = "{\"message\":\"hello\"}";
-    gbx_upstream_request request = {.server = b->server,
-                                    .tool = "echo",
-                                    .args = {args, sizeof args - 1},
-                                    .done = on_done,
-                                    .user = b};
 
-    if (gbx_upstream_start(b->all, &request) == NULL)
-        abort();
+    *call = (gbx_upstream_call){.server = b->server,
+                                .tool = "echo",
+                                .args = {args, sizeof args - 1},
+                                .done = on_done,
+                                .user = b};
+    gbx_upstream_start(b->all, call);
 }
 
 static void wait_for(bench *b, unsigned answers)
@@ -59,7 +59,7 @@ static double round_of(bench *b, unsigned at_once)
 
     for (unsigned i = 0; i < CALLS; i += at_once) {
         for (unsigned j = 0; j < at_once; j++)
-            call(b);
+            begin(b, &b->calls[j]);
         wait_for(b, before + i + at_once);
     }
     return (double)(gbx_clock_now_ns() - start_ns) / (double)GBX_NS_PER_MS;

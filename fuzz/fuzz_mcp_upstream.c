@@ -32,8 +32,8 @@ typedef struct scene {
     gbx_mcp_loop *loop;
     gbx_upstreams *all;
     gbx_upstream_id *server;
-    gbx_upstream_call *calls[CALLS_MAX]; /* NULL: nobody waits */
-    char tools[CALLS_MAX][32];           /* which they borrow */
+    gbx_upstream_call calls[CALLS_MAX];
+    char tools[CALLS_MAX][32]; /* which they borrow */
 } scene;
 
 static way *newest; /* NULL: all are left */
@@ -137,19 +137,18 @@ void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)
 
 static void on_done(void *user, const gbx_upstream_reply *reply)
 {
-    gbx_upstream_call **call = user;
+    const gbx_upstream_call *call = user;
 
-    assert(*call != NULL);
+    assert(!call->is_open);
     assert(reply->message != NULL || reply->fault == GBX_UPSTREAM_OK);
     assert(reply->fault != GBX_UPSTREAM_OK || gbx_view_kind(reply->result) == '{');
-    *call = NULL;
 }
 
 static void on_progress(void *user, const char *message, size_t len)
 {
-    gbx_upstream_call *const *call = user;
+    const gbx_upstream_call *call = user;
 
-    assert(*call != NULL && message != NULL && len > 0);
+    assert(call->is_open && message != NULL && len > 0);
 }
 
 /* Every other question is answered at once, the others later. */
@@ -157,12 +156,12 @@ static unsigned last_question;
 
 static void on_ask(void *user, const gbx_upstream_question *question)
 {
-    gbx_upstream_call **call = user;
+    const gbx_upstream_call *call = user;
 
     assert((question->schema.at == NULL) != (question->url.at == NULL));
     last_question = question->number;
-    if (question->number % 2 == 0 && *call != NULL)
-        gbx_upstream_answer((*call)->all, question->number, "accept",
+    if (question->number % 2 == 0 && call->is_open)
+        gbx_upstream_answer(call->all, question->number, "accept",
                             (gbx_view){"{\"a\": 1}", 8});
 }
 
@@ -173,29 +172,29 @@ static unsigned can_ask(void *user)
 
 static void start_call(scene *s, const char *tool)
 {
-    gbx_upstream_request request = {.server = s->server,
-                                    .args = {"{\"x\": [1, \"y\"]}", 15},
-                                    .progress = on_progress,
-                                    .ask = on_ask,
-                                    .can_ask = can_ask(NULL),
-                                    .done = on_done};
-    gbx_upstream_call **call = s->calls;
+    gbx_upstream_call *call = s->calls;
 
-    while (call < s->calls + CALLS_MAX && *call != NULL)
+    while (call < s->calls + CALLS_MAX && call->is_open)
         call++;
     if (call == s->calls + CALLS_MAX)
         return;
-    request.user = call;
-    request.tool = strcpy(s->tools[call - s->calls], tool);
-    *call = gbx_upstream_start(s->all, &request);
-    assert(*call != NULL);
+    /* An earlier one is started again, as it was left. */
+    call->server = s->server;
+    call->args = (gbx_view){"{\"x\": [1, \"y\"]}", 15};
+    call->progress = on_progress;
+    call->ask = on_ask;
+    call->can_ask = can_ask(NULL);
+    call->done = on_done;
+    call->user = call;
+    call->tool = strcpy(s->tools[call - s->calls], tool);
+    gbx_upstream_start(s->all, call);
 }
 
 static void drop_call(scene *s, size_t nth)
 {
-    gbx_upstream_call *call = s->calls[nth % CALLS_MAX];
+    gbx_upstream_call *call = &s->calls[nth % CALLS_MAX];
 
-    if (call != NULL)
+    if (call->is_open)
         gbx_upstream_cancel(call);
 }
 
@@ -345,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gbx_upstreams_free(s.all);
         assert(newest == NULL);
         for (size_t i = 0; i < CALLS_MAX; i++)
-            assert(s.calls[i] == NULL);
+            assert(!s.calls[i].is_open);
     }
     gbx_mcp_loop_free(s.loop);
     return 0;

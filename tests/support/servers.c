@@ -206,22 +206,19 @@ static gbx_upstream_id *server_of(const servers *s, const char *name)
     return &s->list[i];
 }
 
-gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
-                                 const char *args, answer *ret)
+void servers_begin(servers *s, const char *server, const char *tool, const char *args,
+                   answer *ret)
 {
-    gbx_upstream_request request = {.server = server_of(s, server),
-                                    .tool = tool,
-                                    .progress = on_progress,
-                                    .hint = s->hint,
-                                    .done = on_done,
-                                    .user = ret};
-    gbx_upstream_call *call;
-
-    *ret = (answer){.of = s};
-    assert_true(gbx_view_open(args, strlen(args), &request.args));
-    call = gbx_upstream_start(s->all, &request);
+    *ret = (answer){.of = s,
+                    .call = {.server = server_of(s, server),
+                             .tool = tool,
+                             .progress = on_progress,
+                             .hint = s->hint,
+                             .done = on_done,
+                             .user = ret}};
+    assert_true(gbx_view_open(args, strlen(args), &ret->call.args));
+    gbx_upstream_start(s->all, &ret->call);
     assert_false(ret->is_there);
-    return call;
 }
 
 static void on_late(evutil_socket_t fd, short what, void *arg)
@@ -256,7 +253,7 @@ void servers_turn(servers *s, unsigned ms)
 void servers_call(servers *s, const char *server, const char *tool, const char *args,
                   answer *ret)
 {
-    (void)servers_begin(s, server, tool, args, ret);
+    servers_begin(s, server, tool, args, ret);
     servers_wait(s, ret);
 }
 

@@ -30,6 +30,7 @@ typedef struct servers {
 /* What an answer was. */
 typedef struct answer {
     servers *of;
+    gbx_upstream_call call;
     bool is_there;
     gbx_upstream_fault fault;
     bool is_retryable;
@@ -70,8 +71,8 @@ gbx_mcp_upstream_config *servers_add_bad(servers *s, const char *name,
 void servers_call(servers *s, const char *server, const char *tool, const char *args,
                   answer *ret);
 /* Call; it is answered by and by. What is given must live as long. */
-gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
-                                 const char *args, answer *ret);
+void servers_begin(servers *s, const char *server, const char *tool, const char *args,
+                   answer *ret);
 void servers_wait(servers *s, const answer *a);
 void servers_turn(servers *s, unsigned ms); /* let the loop run so long */
 

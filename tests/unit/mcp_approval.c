@@ -140,7 +140,7 @@ static void close_gate(void)
     /* A server may say something between our end and its own. */
     for (size_t i = 0; i < played.started; i++)
         if (played.calls[i]->event != NULL)
-            played.calls[i]->request.progress(played.calls[i]->request.user, "late", 4);
+            played.calls[i]->call->progress(played.calls[i]->user, "late", 4);
     (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
     for (size_t i = 0; i < played.started; i++) {
         if (played.calls[i]->event != NULL)
@@ -491,7 +491,7 @@ static const char *find_text(const char *name)
                                         [GBX_GATE_HINT_READS] = "reads",
                                         [GBX_GATE_HINT_OTHER] = "other"};
     const outcome *o = &s.outcomes[0];
-    const gbx_upstream_call *sent =
+    const played_sending *sent =
         played.started > 0 ? played.calls[played.started - 1] : NULL;
     const struct {
         const char *name;

@@ -14,17 +14,17 @@ gbx_upstreams played;
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
-    gbx_upstream_call *call = arg;
+    played_sending *sent = arg;
     gbx_upstream_reply reply = {.message = ""};
 
-    if (call->cancelled) {
+    if (sent->cancelled) {
         reply.fault = GBX_UPSTREAM_CANCELLED;
         reply.message = "the call was cancelled";
-    } else if (call->held) {
+    } else if (sent->held) {
         return;
-    } else if (call->is_learning) {
+    } else if (sent->call == NULL) {
         played.known = !played.learns_nothing;
-    } else if (played.changes && call->hint == GBX_GATE_HINT_READS) {
+    } else if (played.changes && sent->hint == GBX_GATE_HINT_READS) {
         static const char tools[] = "[{\"name\":\"read_file\"}]";
 
         assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
@@ -40,44 +40,54 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
     } else {
         assert_true(gbx_view_open(played.result, strlen(played.result), &reply.result));
     }
-    call->request.done(call->request.user, &reply);
-    event_free(call->event);
-    call->event = NULL;
-    if (call->is_learning)
-        free(call);
+    event_free(sent->event);
+    sent->event = NULL;
+    if (sent->call != NULL)
+        sent->call->is_open = false;
+    sent->done(sent->user, &reply);
+    if (sent->call == NULL)
+        free(sent);
 }
 
-static gbx_upstream_call *new_call(const gbx_upstream_request *request)
+static played_sending *new_sending(gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_call *call = calloc(1, sizeof *call);
+    played_sending *sent = calloc(1, sizeof *sent);
 
-    assert_non_null(call);
-    call->request = *request;
-    call->event = event_new(played.base, -1, 0, on_event, call);
-    event_active(call->event, EV_TIMEOUT, 0);
-    return call;
+    assert_non_null(sent);
+    sent->done = done;
+    sent->user = user;
+    sent->event = event_new(played.base, -1, 0, on_event, sent);
+    event_active(sent->event, EV_TIMEOUT, 0);
+    return sent;
 }
 
-gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request)
+void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call)
 {
-    gbx_upstream_call *call = new_call(request);
+    played_sending *sent = new_sending(call->done, call->user);
 
     assert_true(upstreams->started < CALLS_MAX);
-    call->held = upstreams->hold;
-    call->hint = request->hint;
-    call->args = strndup(request->args.at, request->args.len);
-    call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
-    upstreams->calls[upstreams->started++] = call;
-    if (request->progress != NULL)
-        request->progress(request->user, "at t0ken-of-the-test", 20);
-    return call;
+    assert_false(call->is_open);
+    sent->call = call;
+    sent->held = upstreams->hold;
+    sent->hint = call->hint;
+    sent->args = strndup(call->args.at, call->args.len);
+    sent->meta = call->meta != NULL ? strdup(call->meta) : NULL;
+    upstreams->calls[upstreams->started++] = sent;
+    call->is_open = call->was_sent = true;
+    if (call->progress != NULL)
+        call->progress(call->user, "at t0ken-of-the-test", 20);
 }
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
 {
-    call->cancelled = true;
-    event_active(call->event, EV_TIMEOUT, 0);
+    for (size_t i = 0; i < played.started; i++) {
+        played_sending *sent = played.calls[i];
+
+        if (sent->call != call || sent->event == NULL)
+            continue;
+        sent->cancelled = true;
+        event_active(sent->event, EV_TIMEOUT, 0);
+    }
 }
 
 /* No server asks a person here. */
@@ -91,11 +101,8 @@ void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_call *call =
-        new_call(&(gbx_upstream_request){.done = done, .user = user});
-
     assert_string_equal(server->name, "files");
-    call->is_learning = true;
+    (void)new_sending(done, user);
     upstreams->learned++;
 }
 
@@ -157,11 +164,6 @@ bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
 bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply)
 {
     return reply->fault == GBX_UPSTREAM_TIMEOUT;
-}
-
-bool gbx_upstream_was_sent(const gbx_upstream_call *call)
-{
-    return !call->is_learning;
 }
 
 /* ---- the person ------------------------------------------------------------------- */

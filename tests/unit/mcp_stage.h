@@ -10,16 +10,17 @@
 #define CALLS_MAX 128
 
 /* A call that has reached the server. */
-struct gbx_upstream_call {
-    struct event *event;
-    gbx_upstream_request request;
-    bool is_learning;
+typedef struct played_sending {
+    struct event *event;     /* NULL: it was answered */
+    gbx_upstream_call *call; /* NULL: a question for the tools */
+    gbx_upstream_done_fn done;
+    void *user;
     bool cancelled;
     bool held; /* is never answered */
     gbx_gate_hint hint;
     char *args;
     char *meta;
-};
+} played_sending;
 
 /* The server "files"; it has read_file, write_file, lies and plain. */
 struct gbx_upstreams {
@@ -40,7 +41,7 @@ struct gbx_upstreams {
     size_t signed_in;
     size_t started;
     size_t learned;
-    gbx_upstream_call *calls[CALLS_MAX];
+    played_sending *calls[CALLS_MAX];
 };
 
 extern gbx_upstreams played;

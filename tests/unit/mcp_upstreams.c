@@ -36,8 +36,7 @@
 static struct {
     servers *servers;
     answer answers[CALLS_MAX]; /* the first: of the last that was waited for */
-    gbx_upstream_call *calls[CALLS_MAX];
-    char *texts[TEXTS_MAX]; /* what servers and calls point to */
+    char *texts[TEXTS_MAX];    /* what servers and calls point to */
     size_t text_count;
     const char *never[4];
     size_t never_count;
@@ -189,12 +188,12 @@ static void take_answer(answer *a)
 }
 
 /* "SERVER TOOL ARGUMENTS", which stay as long as the answer is waited for. */
-static gbx_upstream_call *begin(char *rest, answer *to)
+static void begin(char *rest, answer *to)
 {
     const char *server = table_word(&rest, " ");
     const char *tool = table_word(&rest, " ");
 
-    return servers_begin(s.servers, server, kept(tool), kept(rest), to);
+    servers_begin(s.servers, server, kept(tool), kept(rest), to);
 }
 
 /* "FAULT TEXT" of the last answer; of a fault the message has the text. */
@@ -219,7 +218,7 @@ static char *call_and_wait(char *rest)
     answer a;
 
     (void)table_word(&wanted, " => ");
-    (void)begin(rest, &a);
+    begin(rest, &a);
     servers_wait(s.servers, &a);
     take_answer(&a);
     return wanted;
@@ -243,7 +242,7 @@ static void on_ask(char *rest)
     long number = steps_number(&rest);
 
     assert_in_range(number, 1, CALLS_MAX - 1);
-    s.calls[number] = begin(rest, &s.answers[number]);
+    begin(rest, &s.answers[number]);
 }
 
 /* "CALL FAULT [TEXT]"; without a text, any */
@@ -266,7 +265,7 @@ static bool is_done(char *rest)
 
 static void on_cancel(char *rest)
 {
-    gbx_upstream_cancel(s.calls[steps_number(&rest)]);
+    gbx_upstream_cancel(&s.answers[steps_number(&rest)].call);
 }
 
 /* ---- tools --------------------------------------------------------------------- */

@@ -172,12 +172,10 @@ void gbx_gate_free(gbx_gate *gate)
     if (gate == NULL)
         return;
     while ((call = TAILQ_FIRST(&gate->calls)) != NULL) {
-        gbx_upstream_call *upstream = call->upstream;
-
+        if (call->up.is_open)
+            gbx_upstream_cancel(&call->up);
         gbx_gate_finish(call, &(gbx_gate_reply){.code = "ABORTED",
                                                 .message = "the server ends"});
-        if (upstream != NULL)
-            gbx_upstream_cancel(upstream);
     }
     gbx_gate_sign_ins_end(gate, NULL);
     gbx_gate_redact_end_all(gate);

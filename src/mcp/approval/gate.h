@@ -89,7 +89,7 @@ struct gbx_tool_call {
     gbx_view args;       /* into args_text, after its check */
     gbx_buf filled;      /* the same with values of secrets, until it is answered */
     char *meta;          /* the trace of the request; or NULL */
-    gbx_upstream_call *upstream;
+    gbx_upstream_call up;      /* as the server gets it */
     gbx_gate_sift *sift;       /* redacts its answer; or NULL */
     gbx_gate_sign_in *sign_in; /* that it waits for; or NULL */
     bool has_signed_in;        /* and is not asked again */

@@ -153,8 +153,8 @@ void gbx_gate_cancel(gbx_tool_call *call)
     call->cancelled = true;
     /* The server is notified, and the upstream callback ends the call. Other callbacks
      * are not awaited. */
-    if (call->upstream != NULL)
-        gbx_upstream_cancel(call->upstream);
+    if (call->up.is_open)
+        gbx_upstream_cancel(&call->up);
     else
         gbx_mcp_timer_fire(&call->later);
 }
@@ -162,7 +162,7 @@ void gbx_gate_cancel(gbx_tool_call *call)
 bool gbx_gate_was_sent(const gbx_tool_call *call)
 {
     return call->state == GBX_TOOL_CALL_SENT &&
-           (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
+           (!call->up.is_open || call->up.was_sent);
 }
 
 bool gbx_gate_is_asking(const gbx_tool_call *call)

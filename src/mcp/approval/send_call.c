@@ -218,7 +218,6 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
 {
     gbx_tool_call *call = user;
 
-    call->upstream = NULL;
     gbx_buf_cleanup(&call->filled);
     if (call->gate != NULL)
         call->fate = fate_of(call, reply);
@@ -275,22 +274,21 @@ static char *print_meta(const gbx_tool_call *call)
 void gbx_gate_pass(gbx_tool_call *call)
 {
     gbx_span args = {(const uint8_t *)call->args.at, call->args.len};
-    gbx_upstream_request request = {
-        .server = call->server,
-        .tool = call->tool,
-        .author = call->request,
-        .args = call->args,
-        .timeout_ms = call->timeout_ms,
-        .hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN,
-        .progress = call->progress != NULL ? on_progress : NULL,
-        .can_ask = asking_of(call->request),
-        .url_is_done = on_url_done,
-        .done = on_reply,
-        .user = call};
+    gbx_upstream_call *up = &call->up;
     gbx_error err = {0};
 
-    if (request.can_ask != 0)
-        request.ask = relay;
+    up->server = call->server;
+    up->tool = call->tool;
+    up->author = call->request;
+    up->args = call->args;
+    up->timeout_ms = call->timeout_ms;
+    up->hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN;
+    up->progress = call->progress != NULL ? on_progress : NULL;
+    up->can_ask = asking_of(call->request);
+    up->ask = up->can_ask != 0 ? relay : NULL;
+    up->url_is_done = on_url_done;
+    up->done = on_reply;
+    up->user = call;
     if (gbx_secrets_are_in(args)) {
         call->filled.ceiling = GBX_SECRETS_FILLED_MAX;
         if (gbx_secrets_fill(call->gate->config->rules->secrets,
@@ -299,11 +297,11 @@ void gbx_gate_pass(gbx_tool_call *call)
             gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
             return;
         }
-        request.args = (gbx_view){(const char *)call->filled.data, call->filled.len};
+        up->args = (gbx_view){(const char *)call->filled.data, call->filled.len};
     }
     free(call->meta);
-    request.meta = call->meta = print_meta(call);
+    up->meta = call->meta = print_meta(call);
     call->state = GBX_TOOL_CALL_SENT;
     call->holders++;
-    call->upstream = gbx_upstream_start(call->gate->upstreams, &request);
+    gbx_upstream_start(call->gate->upstreams, up);
 }

@@ -73,13 +73,13 @@ static void on_call(const gbx_guest_request *a)
 
 /* ---- discover -------------------------------------------------------------------- */
 
-typedef struct gbx_question {
+typedef struct gbx_guest_query {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
-} gbx_question;
+} gbx_guest_query;
 
-static void answer_tools(const gbx_question *q)
+static void answer_tools(const gbx_guest_query *q)
 {
     static const char too_long[] =
         "the list is longer than 64 MiB: ask for one server, or "
@@ -96,7 +96,7 @@ static void answer_tools(const gbx_question *q)
 }
 
 /* An empty list would claim that the server had no tools. */
-static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *failure)
+static void refuse_unlisted(const gbx_guest_query *q, const gbx_upstream_reply *failure)
 {
     const char *error_code = gbx_upstream_fault_name(failure->fault);
     const char *message = "the server cannot be started";
@@ -110,7 +110,7 @@ static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *fai
                           strlen(message), gbx_upstream_is_retryable(failure));
 }
 
-static void answer_question(const gbx_question *q)
+static void answer_question(const gbx_guest_query *q)
 {
     gbx_guest_request a = {.run = q->run, .request = q->request};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
@@ -125,7 +125,7 @@ static void answer_question(const gbx_question *q)
 
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
-    gbx_question *q = user;
+    gbx_guest_query *q = user;
 
     if (!q->run->is_ending && failure == NULL)
         answer_question(q);
@@ -137,7 +137,7 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
 
 static void on_discover(const gbx_guest_request *a)
 {
-    gbx_question *q = gbx_need(calloc(1, sizeof *q));
+    gbx_guest_query *q = gbx_need(calloc(1, sizeof *q));
     gbx_code_run *run = a->run;
     const char *why;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};

@@ -166,7 +166,7 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     *ret = (gbx_upstream_question){.message = m[MESSAGE]};
     *ret_id = (gbx_view){0};
     if (gbx_view_is_text(m[MODE], "url")) {
-        if ((call->request.can_ask & GBX_UPSTREAM_ASK_URL) == 0)
+        if ((call->can_ask & GBX_UPSTREAM_ASK_URL) == 0)
             return "the client cannot open addresses";
         if (!is_address(m[URL]) || m[ID].len > ID_MAX)
             return "the address to open must be of https, with a short elicitationId";
@@ -176,7 +176,7 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     }
     if (m[MODE].at != NULL && !gbx_view_is_text(m[MODE], "form"))
         return "a question is a form or a url";
-    if ((call->request.can_ask & GBX_UPSTREAM_ASK_FORM) == 0)
+    if ((call->can_ask & GBX_UPSTREAM_ASK_FORM) == 0)
         return "the client cannot show forms";
     if (!is_form(m[SCHEMA]))
         return "a form is an object of texts, numbers, booleans and choices";
@@ -227,7 +227,7 @@ static gbx_upstream_call *asker(const gbx_session *s)
     const gbx_upstream_call *call;
 
     TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->request.author != last->request.author || call->request.ask == NULL)
+    if (call->author != last->author || call->ask == NULL)
         return NULL;
     return last;
 }
@@ -258,7 +258,7 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
         s->page = gbx_need(strndup(id.at, id.len));
         s->page_number = question.number;
     }
-    call->request.ask(call->request.user, &question);
+    call->ask(call->user, &question);
 }
 
 /* Once, and only of the page that it asked for last: a client is told. */
@@ -267,12 +267,12 @@ void gbx_session_on_page_done(gbx_session *s, gbx_view params)
     gbx_view id = gbx_view_member(params, "elicitationId");
     const gbx_upstream_call *call = asker(s);
 
-    if (call == NULL || call->request.url_is_done == NULL || s->page == NULL ||
+    if (call == NULL || call->url_is_done == NULL || s->page == NULL ||
         id.len != strlen(s->page) || memcmp(id.at, s->page, id.len) != 0)
         return;
     free(s->page);
     s->page = NULL;
-    call->request.url_is_done(call->request.user, s->page_number);
+    call->url_is_done(call->user, s->page_number);
 }
 
 static void close_question(gbx_session *s, struct gbx_question *question)
@@ -336,7 +336,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
             return "the tool asks for what only a model or the client could give";
         why = read_question(call, gbx_view_member(one, "params"), &question, &id);
         if (asks && why == NULL && add(call->all, &call->questions, name, &question))
-            call->request.ask(call->request.user, &question);
+            call->ask(call->user, &question);
     }
     return why;
 }
@@ -356,7 +356,7 @@ static const char *ask_all(gbx_upstream_call *call, gbx_view result)
 
     bool asks = gbx_view_count(requests) > 0;
 
-    if (asks && call->request.ask == NULL)
+    if (asks && call->ask == NULL)
         return NOBODY;
     if ((asks ? gbx_view_kind(requests) != '{' : gbx_view_kind(state) != '"') ||
         (state.at != NULL && gbx_view_kind(state) != '"') || state.len > STATE_MAX)

@@ -11,56 +11,16 @@
 
 #include "mcp/upstream/internal.h"
 
-typedef struct gbx_server gbx_server;
-typedef struct gbx_session gbx_session;
-typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
-
 /* ---- session_request.c: calls -------------------------------------------------------------- */
 
-/* Questions to a person, of a legacy session or of a modern call. */
-typedef struct gbx_questions {
-    unsigned open; /* without an answer: timeouts stand still */
-    struct gbx_question {
-        unsigned number; /* among those of all servers; 0: none */
-        char *id;     /* JSON: of the server's request, or its name in inputRequests */
-        char *answer; /* JSON object, until the call is sent again; NULL: it is open */
-    } list[8];
-} gbx_questions;
-
 #define GBX_NO_ID (-1) /* the call has no request that the server could answer */
-
-/* A call of a tool, or a request for the tools, until it is answered. */
-struct gbx_upstream_call {
-    TAILQ_ENTRY(gbx_upstream_call) entry;
-    gbx_call_list *list; /* the list that holds it, or NULL */
-    gbx_upstreams *all;
-    gbx_server *server;
-    gbx_upstream_request request;
-    gbx_session *session; /* that has it in flight, or NULL */
-    int64_t id;           /* in the session */
-    uint64_t end;         /* of its message, counted in bytes that the session sent */
-    int64_t armed_ns;     /* when its timeout was started, or 0 */
-    int64_t held_ns;      /* since when it stands still, or 0 */
-    bool was_extended;
-    int64_t since_ns; /* when it began to wait */
-    size_t rank;      /* number of calls of its author that waited then */
-    bool was_retried;
-    bool was_sent; /* and may have had an effect */
-    gbx_mcp_timer timer;
-    gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
-    gbx_remedy remedy;
-    char *message;
-    gbx_questions questions;
-    unsigned rounds;    /* how often it was answered by questions */
-    char *server_state; /* requestState of that answer, JSON; or NULL */
-};
 
 void gbx_call_enqueue(gbx_upstream_call *call);
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
 /* Start the call's timeout, unless it is running: the server now works for the call. */
 void gbx_call_arm(gbx_upstream_call *call);
 
-/* Give the answer and free the call. Do not use it inside the public functions. */
+/* Give the answer. Do not use it inside the public functions. */
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
 /* The same in the next turn of the loop. */
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,

@@ -63,13 +63,13 @@ const char *gbx_capabilities(unsigned can_ask)
     return texts[can_ask % GBX_COUNTOF(texts)];
 }
 
-static void put_meta(const gbx_session *s, int64_t progress_token,
-                     const gbx_upstream_request *request, gbx_buf *to)
+/* call: NULL for other requests. */
+static void put_meta(const gbx_session *s, const gbx_upstream_call *call, gbx_buf *to)
 {
-    const char *capabilities = gbx_capabilities(request != NULL ? request->can_ask : 0);
-
     gbx_json_put_open(to, "_meta", '{');
     if (s->is_modern) {
+        const char *capabilities = gbx_capabilities(call != NULL ? call->can_ask : 0);
+
         gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
                           s->facts.version);
         gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
@@ -77,10 +77,10 @@ static void put_meta(const gbx_session *s, int64_t progress_token,
         gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
                           capabilities, strlen(capabilities));
     }
-    if (progress_token != 0)
-        gbx_json_put_integer(to, "progressToken", progress_token);
-    if (request != NULL && request->meta != NULL && *request->meta != 0)
-        gbx_json_put_json(to, NULL, request->meta, strlen(request->meta));
+    if (call != NULL)
+        gbx_json_put_integer(to, "progressToken", call->id);
+    if (call != NULL && call->meta != NULL && *call->meta != 0)
+        gbx_json_put_json(to, NULL, call->meta, strlen(call->meta));
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -96,7 +96,7 @@ static bool send_method(gbx_session *s, int64_t id, const char *method,
         gbx_rpc_begin_notification(&text, method);
     (void)gbx_buf_puts(&text, params);
     if (s->is_modern)
-        put_meta(s, 0, NULL, &text);
+        put_meta(s, NULL, &text);
     gbx_rpc_end(&text);
     return gbx_session_send(s, &text, (gbx_link_message){.id = id, .method = method});
 }
@@ -267,7 +267,7 @@ static void on_call_end(gbx_session *s)
 /* Remove it from its list, if it is in one. */
 static void unlink_call(gbx_upstream_call *call)
 {
-    gbx_server *server = call->server;
+    gbx_server *server = call->target;
     gbx_session *session = call->session;
 
     if (call->list == NULL)
@@ -288,14 +288,14 @@ static void unlink_call(gbx_upstream_call *call)
 /* The authors take turns: many calls of one do not hold up the first of another. */
 void gbx_call_enqueue(gbx_upstream_call *call)
 {
-    gbx_server *server = call->server;
+    gbx_server *server = call->target;
     gbx_upstream_call *other;
 
     call->since_ns = gbx_clock_now_ns();
     call->rank = 0;
     TAILQ_FOREACH(other, &server->waiting, entry)
     {
-        call->rank += other->request.author == call->request.author;
+        call->rank += other->author == call->author;
     }
     TAILQ_FOREACH(other, &server->waiting, entry)
     {
@@ -326,14 +326,19 @@ void gbx_questions_forget(gbx_questions *questions)
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
 {
+    GBX_CLEANUP(gbx_free) char *message = call->message; /* of the reply, perhaps */
+    GBX_CLEANUP(gbx_free) gbx_upstream_call *ours = call->is_ours ? call : NULL;
+
     unlink_call(call);
-    if (call->request.done != NULL)
-        call->request.done(call->request.user, reply);
     gbx_mcp_timer_cleanup(&call->timer);
-    gbx_questions_forget(&call->questions);
+    if (call->rounds > 0)
+        gbx_questions_forget(&call->questions);
     free(call->server_state);
-    free(call->message);
-    free(call);
+    call->server_state = NULL;
+    call->message = NULL;
+    call->is_open = false;
+    if (call->done != NULL)
+        call->done(call->user, reply); /* which may free the call */
 }
 
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
@@ -368,7 +373,7 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
  * the call is sent. */
 static bool is_repeatable(const gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(call->server->tools, call->request.tool);
+    const gbx_tool *tool = gbx_tools_find(call->target->tools, call->tool);
 
     return tool != NULL && tool->is_repeatable;
 }
@@ -376,7 +381,7 @@ static bool is_repeatable(const gbx_upstream_call *call)
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(call->server->tools, call->request.tool) != NULL &&
+           gbx_tools_find(call->target->tools, call->tool) != NULL &&
            (was_not_begun || is_repeatable(call));
 }
 
@@ -392,7 +397,7 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
         gbx_call_enqueue(call);
         return;
     }
-    note_end(call->server, session, reply.fault);
+    note_end(call->target, session, reply.fault);
     reply.is_repeatable = is_repeatable(call);
     gbx_call_end(call, &reply);
 }
@@ -495,8 +500,7 @@ void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
 
 static uint32_t timeout_of(const gbx_upstream_call *call)
 {
-    return call->request.timeout_ms != 0 ? call->request.timeout_ms
-                                         : call->server->config->timeout_ms;
+    return call->timeout_ms != 0 ? call->timeout_ms : call->target->config->timeout_ms;
 }
 
 static void on_timeout(void *user)
@@ -511,10 +515,9 @@ static void on_timeout(void *user)
     (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
                    call->was_sent ? "no answer after" : "it could not be sent within",
                    call->was_extended ? ms : (int64_t)timeout_of(call),
-                   call->request.timeout_ms != 0
-                       ? " (opts.timeoutMs)"
-                       : " (timeoutMs of the server's configuration; "
-                         "code gives a call more by opts.timeoutMs)");
+                   call->timeout_ms != 0 ? " (opts.timeoutMs)"
+                                         : " (timeoutMs of the server's configuration; "
+                                           "code gives a call more by opts.timeoutMs)");
     if (call->session != NULL)
         gbx_session_cancel(call->session, call->id, "the call has taken too long");
     gbx_call_answer(call, reply);
@@ -523,7 +526,7 @@ static void on_timeout(void *user)
 /* Time in our own queue does not count: that is not the server's fault. */
 void gbx_call_arm(gbx_upstream_call *call)
 {
-    if (call->armed_ns != 0 || call->request.tool == NULL)
+    if (call->armed_ns != 0 || call->tool == NULL)
         return;
     call->armed_ns = gbx_clock_now_ns();
     gbx_mcp_timer_init(&call->timer, call->all->loop, on_timeout, call);
@@ -534,7 +537,7 @@ void gbx_call_arm(gbx_upstream_call *call)
  * is held nothing of it passes. */
 static int64_t left_ms(const gbx_upstream_call *call)
 {
-    int64_t times = call->request.timeout_ms != 0 ? 1 : GBX_UPSTREAM_PROGRESS_TIMES;
+    int64_t times = call->timeout_ms != 0 ? 1 : GBX_UPSTREAM_PROGRESS_TIMES;
     int64_t end_ns = call->armed_ns + times * timeout_of(call) * GBX_NS_PER_MS;
 
     return (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
@@ -570,7 +573,7 @@ static void extend(gbx_upstream_call *call)
 {
     int64_t left = left_ms(call);
 
-    if (call->request.timeout_ms != 0 || left <= 0 || call->held_ns != 0)
+    if (call->timeout_ms != 0 || left <= 0 || call->held_ns != 0)
         return;
     call->was_extended = true;
     set_timer(call, left);
@@ -603,8 +606,8 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
     if (!put_progress(params, &text))
         return;
     extend(call);
-    if (call->request.progress != NULL)
-        call->request.progress(call->request.user, (const char *)text.data, text.len);
+    if (call->progress != NULL)
+        call->progress(call->user, (const char *)text.data, text.len);
 }
 
 /* ---- in flight --------------------------------------------------------------- */
@@ -639,12 +642,11 @@ static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
 /* With a new id. */
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
-    const gbx_upstream_request *request = &call->request;
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
     gbx_link_message about = {.id = ++session->last_id,
                               .method = "tools/call",
-                              .name = request->tool,
-                              .args = request->args,
+                              .name = call->tool,
+                              .args = call->args,
                               .is_again = call->was_retried,
                               .is_repeatable = tool != NULL && tool->is_repeatable};
     GBX_CLEANUP(gbx_buf_cleanup)
@@ -654,10 +656,11 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
     if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_rpc_begin_request(&text, call->id, about.method);
-    gbx_json_put_text(&text, "name", request->tool);
-    gbx_json_put_json(&text, "arguments", request->args.at, request->args.len);
-    put_answers(call, &text);
-    put_meta(session, call->id, request, &text);
+    gbx_json_put_text(&text, "name", call->tool);
+    gbx_json_put_json(&text, "arguments", call->args.at, call->args.len);
+    if (call->rounds > 0)
+        put_answers(call, &text);
+    put_meta(session, call, &text);
     gbx_rpc_end(&text);
     if (!gbx_session_send(session, &text, about))
         return false;
@@ -676,7 +679,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     }
     call->session = session;
     call->was_sent = true;
-    call->server->in_flight++;
+    call->target->in_flight++;
     call->all->in_flight++;
     session->call_count++;
     append(call, &session->calls);

@@ -14,6 +14,8 @@
 #include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
 
+#include <sys/queue.h>
+
 /* Limits of one server; a tool with a longer name is left out. */
 #define GBX_TOOLS_MAX     4096
 #define GBX_TOOL_NAME_MAX 256
@@ -26,6 +28,9 @@
 
 typedef struct gbx_upstreams gbx_upstreams;
 typedef struct gbx_upstream_call gbx_upstream_call;
+typedef struct gbx_server gbx_server;
+typedef struct gbx_session gbx_session;
+typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
 
 /* Why a call of an upstream server failed. */
 typedef enum gbx_upstream_fault {
@@ -122,9 +127,20 @@ void gbx_upstreams_free(gbx_upstreams *upstreams);
 /* A server is named by its entry in the configuration. It must not be disabled. */
 typedef const gbx_mcp_upstream_config gbx_upstream_id;
 
-/* One tools/call. Its pointers are borrowed until done is called: exactly once, never
- * from inside a function of this file. */
-typedef struct gbx_upstream_request {
+/* Questions to a person, of a legacy session or of a modern call. */
+typedef struct gbx_questions {
+    unsigned open; /* without an answer: timeouts stand still */
+    struct gbx_question {
+        unsigned number; /* among those of all servers; 0: none */
+        char *id;     /* JSON: of the server's request, or its name in inputRequests */
+        char *answer; /* JSON object, until the call is sent again; NULL: it is open */
+    } list[8];
+} gbx_questions;
+
+/* One tools/call. Its author sets the first group of members and zeroes the rest. The
+ * object and what it points to are borrowed until done is called: exactly once, never
+ * from inside a function of this file. Then it may be started again. */
+struct gbx_upstream_call {
     gbx_upstream_id *server;
     const char *tool;    /* NULL: only learn the tools */
     const void *author;  /* waiting calls of different authors take turns */
@@ -144,10 +160,36 @@ typedef struct gbx_upstream_request {
     void (*url_is_done)(void *user, unsigned number);
     gbx_upstream_done_fn done;
     void *user;
-} gbx_upstream_request;
 
-gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request);
+    /* Read-only for its author. */
+    bool is_open;  /* done is still to come */
+    bool was_sent; /* the server has the call, or may have had it */
+
+    /* For the files of this folder. */
+    bool is_ours; /* freed after done */
+    bool was_retried;
+    bool was_extended;
+    TAILQ_ENTRY(gbx_upstream_call) entry;
+    gbx_call_list *list; /* the list that holds it, or NULL */
+    gbx_upstreams *all;
+    gbx_server *target;   /* the state of its server */
+    gbx_session *session; /* that has it in flight, or NULL */
+    int64_t id;           /* in the session */
+    uint64_t end;         /* of its message, counted in bytes that the session sent */
+    int64_t armed_ns;     /* when its timeout was started, or 0 */
+    int64_t held_ns;      /* since when it stands still, or 0 */
+    int64_t since_ns;     /* when it began to wait */
+    size_t rank;          /* number of calls of its author that waited then */
+    gbx_mcp_timer timer;
+    gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
+    gbx_remedy remedy;
+    char *message;
+    gbx_questions questions;
+    unsigned rounds;    /* how often it was answered by questions */
+    char *server_state; /* requestState of that answer, JSON; or NULL */
+};
+
+void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
 /* action: "accept", "decline" or "cancel"; NULL: the call is about to be cancelled, and must
@@ -155,8 +197,6 @@ void gbx_upstream_cancel(gbx_upstream_call *call);
  * for it any more. */
 void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *action,
                          gbx_view content);
-/* True if the server has the call or may have had it. Do not call it after done. */
-bool gbx_upstream_was_sent(const gbx_upstream_call *call);
 
 /* ---- state of a server --------------------------------------------------- */
 

@@ -258,7 +258,7 @@ static bool is_called(const gbx_server *server)
 {
     const gbx_upstream_call *call = TAILQ_FIRST(&server->waiting);
 
-    while (call != NULL && call->request.tool == NULL)
+    while (call != NULL && call->tool == NULL)
         call = TAILQ_NEXT(call, entry);
     return call != NULL;
 }
@@ -325,8 +325,8 @@ static bool has_room(const gbx_server *server)
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
-    gbx_gate_hint hint = call->request.hint;
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
+    gbx_gate_hint hint = call->hint;
     char message[512];
 
     if (hint != GBX_GATE_HINT_UNKNOWN && !has_current_list(server, session, call)) {
@@ -334,7 +334,7 @@ static void try_to_send(gbx_server *server, gbx_session *session,
         gbx_session_list_now(session);
     } else if (tool == NULL) {
         (void)snprintf(message, sizeof message, GBX_NO_TOOL_FORMAT,
-                       server->config->name, call->request.tool);
+                       server->config->name, call->tool);
         gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
     } else if (hint != GBX_GATE_HINT_UNKNOWN &&
                tool->is_reading != (hint == GBX_GATE_HINT_READS)) {
@@ -355,7 +355,7 @@ static void send_waiting(gbx_server *server)
         gbx_session *session;
 
         next = TAILQ_NEXT(call, entry);
-        if (call->request.tool == NULL)
+        if (call->tool == NULL)
             learn(server, call);
         else if (has_room(server) && (session = pick(server)) != NULL)
             try_to_send(server, session, call);
@@ -436,8 +436,8 @@ static void tell(gbx_upstream_call *call)
                                 .remedy = call->remedy,
                                 .message = call->message};
 
-    if (call->request.tool == NULL && call->fault == GBX_UPSTREAM_OK)
-        reply.result = gbx_tools_view(call->server->tools);
+    if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK)
+        reply.result = gbx_tools_view(call->target->tools);
     gbx_call_end(call, &reply);
 }
 
@@ -530,16 +530,17 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     free(upstreams);
 }
 
-gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request)
+void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call)
 {
-    gbx_server *server = server_of(upstreams, request->server);
-    gbx_upstream_call *call;
+    gbx_server *server = server_of(upstreams, call->server);
 
-    call = gbx_need(calloc(1, sizeof *call));
     call->all = upstreams;
-    call->server = server;
-    call->request = *request;
+    call->target = server;
+    call->is_open = true;
+    call->was_sent = call->was_retried = call->was_extended = false;
+    call->armed_ns = call->held_ns = 0;
+    call->remedy = GBX_REMEDY_NONE;
+    call->rounds = 0;
     if (upstreams->is_closing) {
         gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
                            "the servers are being stopped");
@@ -549,7 +550,6 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
         gbx_call_enqueue(call);
         pump_server(server);
     }
-    return call;
 }
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
@@ -557,11 +557,6 @@ void gbx_upstream_cancel(gbx_upstream_call *call)
     if (call->session != NULL && call->id != GBX_NO_ID)
         gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
-}
-
-bool gbx_upstream_was_sent(const gbx_upstream_call *call)
-{
-    return call->was_sent;
 }
 
 gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
@@ -619,9 +614,13 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    (void)gbx_upstream_start(upstreams, &(gbx_upstream_request){.server = server,
-                                                                .done = done,
-                                                                .user = user});
+    gbx_upstream_call *call = gbx_need(calloc(1, sizeof *call));
+
+    call->server = server;
+    call->done = done;
+    call->user = user;
+    call->is_ours = true;
+    gbx_upstream_start(upstreams, call);
 }
 
 void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *id)

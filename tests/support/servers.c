@@ -211,7 +211,7 @@ void servers_begin(servers *s, const char *server, const char *tool, const char 
 {
     *ret = (answer){.of = s,
                     .call = {.server = server_of(s, server),
-                             .tool = tool,
+                             .tool = (char *)(uintptr_t)tool,
                              .progress = on_progress,
                              .hint = s->hint,
                              .done = on_done,

@@ -204,8 +204,8 @@ static gbx_tool_call *start(outcome *to, char *rest)
     assert_non_null(call);
     *to = (outcome){.count = 0};
     call->to = to;
-    call->call = (gbx_tool_call){.server = gbx_mcp_config_server(config, "files"),
-                                 .tool = strdup(tool),
+    call->call = (gbx_tool_call){.up.server = gbx_mcp_config_server(config, "files"),
+                                 .up.tool = strdup(tool),
                                  .args_text = strdup(rest),
                                  .args_len = strlen(rest),
                                  .request = s.person,

@@ -118,10 +118,11 @@ TEST(reply__of_a_failure_says_what_was_done_before)
 {
     const gbx_mcp_upstream_config server = {.name = (char[]){"s"}};
     gbx_code_call calls[] = {
-        {.base = {.server = &server, .tool = (char[]){"a"}, .line = 2},
+        {.base = {.up = {.server = &server, .tool = (char[]){"a"}}, .line = 2},
          .gave = "{ content: string }",
          .next = &calls[1]},
-        {.base = {.server = &server, .tool = (char[]){"b"}}, .failed = "DENIED"}};
+        {.base = {.up = {.server = &server, .tool = (char[]){"b"}}},
+         .failed = "DENIED"}};
     gbx_script_reply reply = quiet();
 
     reply.calls = calls;

@@ -36,12 +36,12 @@ static void learn(gbx_tool_call *call)
     /* A server without a list of tools is asked only once. */
     if (call->state == GBX_TOOL_CALL_LISTING) {
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the server '%s' has no list of tools", call->server->name);
+                        "the server '%s' has no list of tools", call->up.server->name);
         return;
     }
     call->state = GBX_TOOL_CALL_LISTING;
     call->holders++;
-    gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call);
+    gbx_upstream_learn(call->gate->upstreams, call->up.server, on_learned, call);
 }
 
 /* A person's permanent answer has priority over the rules, except over denials. False:
@@ -51,7 +51,7 @@ static bool follow_grant(gbx_tool_call *call)
     gbx_error err = {0};
     gbx_grant grant;
 
-    if (gbx_grants_file_find(call->gate->standing, call->server->name, call->tool,
+    if (gbx_grants_file_find(call->gate->standing, call->up.server->name, call->up.tool,
                              &grant, &err) != GBX_OK) {
         gbx_gate_refuse(call, "DENIED",
                         "nobody can tell whether a person has denied this tool: %s",
@@ -67,8 +67,8 @@ static bool follow_grant(gbx_tool_call *call)
     }
     if (call->verdict.action != GBX_GATE_ASK ||
         (grant != GBX_GRANT_ALLOW &&
-         !gbx_gate_is_kept(call->gate, &call->verdict, call->server->name, call->tool,
-                           call->args)))
+         !gbx_gate_is_kept(call->gate, &call->verdict, call->up.server->name,
+                           call->up.tool, call->args)))
         return true;
     call->answer = "allowed for good";
     gbx_gate_pass(call);
@@ -96,21 +96,21 @@ static void follow(gbx_tool_call *call)
 static void go_on(gbx_tool_call *call)
 {
     const gbx_upstreams *upstreams = call->gate->upstreams;
-    gbx_gate_hint hint = gbx_upstreams_tool(upstreams, call->server, call->tool);
+    gbx_gate_hint hint = gbx_upstreams_tool(upstreams, call->up.server, call->up.tool);
 
     if (hint == GBX_GATE_HINT_MISSING && gbx_gate_rename(call))
-        hint = gbx_upstreams_tool(upstreams, call->server, call->tool);
+        hint = gbx_upstreams_tool(upstreams, call->up.server, call->up.tool);
     if (hint == GBX_GATE_HINT_MISSING) {
         if (call->state != GBX_TOOL_CALL_LISTING &&
-            gbx_upstreams_is_dated(upstreams, call->server))
+            gbx_upstreams_is_dated(upstreams, call->up.server))
             learn(call);
         else
-            gbx_gate_refuse(call, "NOT_FOUND", GBX_NO_TOOL_FORMAT, call->server->name,
-                            call->tool);
+            gbx_gate_refuse(call, "NOT_FOUND", GBX_NO_TOOL_FORMAT,
+                            call->up.server->name, call->up.tool);
         return;
     }
-    call->verdict = gbx_rules_decide(call->gate->config->rules, call->server->name,
-                                     call->tool, call->called, call->args, hint);
+    call->verdict = gbx_rules_decide(call->gate->config->rules, call->up.server->name,
+                                     call->up.tool, call->called, call->args, hint);
     if (call->verdict.fault != NULL) {
         gbx_gate_refuse(
             call, "INVALID_ARGS",

@@ -61,11 +61,11 @@ typedef enum gbx_tool_call_state {
 /* One call of a tool. Its author embeds it as the first member of a larger object, sets
  * the first group of members, and zeroes the rest. */
 struct gbx_tool_call {
-    const gbx_mcp_upstream_config *server;
-    char *tool;      /* allocated, like args_text; freed with the call */
+    /* As its server gets it: the author sets server, timeout_ms, and tool, which is
+     * allocated, like args_text, and freed with the call. */
+    gbx_upstream_call up;
     char *args_text; /* JSON object; hostile */
     size_t args_len;
-    uint32_t timeout_ms;
     gbx_mcp_request *request; /* the client's: for questions, cancellation, trace */
     char run[GBX_TOOL_CALL_RUN_SIZE]; /* call id of the run, or "" for a direct call */
     uint32_t line;                    /* in the script, as it says itself; 0: none */
@@ -88,9 +88,7 @@ struct gbx_tool_call {
     char *called;        /* the first name, if other_name() gave another one; or NULL */
     gbx_view args;       /* into args_text, after its check */
     gbx_buf filled;      /* the same with values of secrets, until it is answered */
-    char *meta;          /* the trace of the request; or NULL */
-    gbx_upstream_call up;      /* as the server gets it */
-    gbx_gate_sift *sift;       /* redacts its answer; or NULL */
+    gbx_gate_sift *sift; /* redacts its answer; or NULL */
     gbx_gate_sign_in *sign_in; /* that it waits for; or NULL */
     bool has_signed_in;        /* and is not asked again */
     const char *refusal_code;  /* without a sign-in */

@@ -18,11 +18,11 @@ void gbx_tool_call_release(gbx_tool_call *call)
 {
     if (--call->holders > 0)
         return;
-    free(call->tool);
+    free(call->up.tool);
     free(call->called);
     free(call->args_text);
     gbx_buf_cleanup(&call->filled);
-    free(call->meta);
+    free(call->up.meta);
     free(call->rule);
     free(call->refusal);
     call->drop(call);
@@ -100,8 +100,8 @@ bool gbx_gate_rename(gbx_tool_call *call)
     call->other_name = NULL;
     if (name == NULL)
         return false;
-    call->called = call->tool;
-    call->tool = name;
+    call->called = call->up.tool;
+    call->up.tool = name;
     return true;
 }
 

@@ -222,8 +222,8 @@ static bool covers(const gbx_gate_grant *grant, const gbx_tool_call *call)
     uint8_t digest[GBX_SHA256_SIZE];
 
     return (grant->run[0] == '\0' || strcmp(grant->run, call->run) == 0) &&
-           grant->rule == call->verdict.rule && grant->server == call->server &&
-           strcmp(grant->tool, call->tool) == 0 &&
+           grant->rule == call->verdict.rule && grant->server == call->up.server &&
+           strcmp(grant->tool, call->up.tool) == 0 &&
            digest_of(call, grant->scope, digest) &&
            memcmp(digest, grant->digest, sizeof digest) == 0;
 }
@@ -268,23 +268,23 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope
 
     /* A longer name would be cut, and might then be another tool's. Without a run's
      * name, the answer covers only this call. */
-    if (strlen(call->tool) >= sizeof grant->tool ||
+    if (strlen(call->up.tool) >= sizeof grant->tool ||
         (is_of_run && call->run[0] == '\0') || !digest_of(call, scope, digest))
         return;
     *grant = (gbx_gate_grant){.scope = scope,
                               .rule = call->verdict.rule,
-                              .server = call->server,
+                              .server = call->up.server,
                               .allows = allows};
     memcpy(grant->digest, digest, sizeof digest);
     if (is_of_run)
         (void)snprintf(grant->run, sizeof grant->run, "%s", call->run);
-    (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->tool);
+    (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->up.tool);
     gate->grant_count++;
 }
 
 char *gbx_gate_rule_of(const gbx_tool_call *call)
 {
-    return rule_for(call->gate, &call->verdict, call->server->name, call->tool,
+    return rule_for(call->gate, &call->verdict, call->up.server->name, call->up.tool,
                     call->args);
 }
 
@@ -316,14 +316,14 @@ gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr)
     json_t *tools = NULL;
     json_t *pairs;
     gbx_status status =
-        open_tools(grants, call->server->name, LOCK_MS, &lock, &tools, reterr);
+        open_tools(grants, call->up.server->name, LOCK_MS, &lock, &tools, reterr);
 
     if (status != GBX_OK)
         return status;
-    pairs = json_object_get(tools, call->tool);
+    pairs = json_object_get(tools, call->up.tool);
     if (!json_is_array(pairs)) {
         pairs = json_array();
-        (void)json_object_set_new(tools, call->tool, pairs);
+        (void)json_object_set_new(tools, call->up.tool, pairs);
     }
     (void)json_array_append_new(pairs,
                                 pair_of(call->rule,

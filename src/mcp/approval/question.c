@@ -258,9 +258,9 @@ static bool put_message(gbx_buf *to, gbx_tool_call *call)
     const char *reason = gbx_gate_reason(call);
 
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
-    gbx_gate_put_name(to, call->tool);
+    gbx_gate_put_name(to, call->up.tool);
     (void)gbx_buf_puts(to, " of the server ");
-    gbx_gate_put_name(to, call->server->name);
+    gbx_gate_put_name(to, call->up.server->name);
     (void)gbx_buf_puts(to, "?");
     if (call->line != 0)
         (void)gbx_buf_printf(to, "\nLine %u of the script makes it.", call->line);
@@ -325,8 +325,8 @@ static void refuse_unasked(gbx_tool_call *call, const char *why)
         /* The command is for the person, not for the author of the call, which may
          * have a shell. */
         (void)gbx_buf_puts(&how, "glovebox mcp allow");
-        put_word(&how, call->server->name);
-        put_word(&how, call->tool);
+        put_word(&how, call->up.server->name);
+        put_word(&how, call->up.tool);
         (void)gbx_buf_puts(&how, " --config");
         put_word(&how, call->gate->config->path);
         (void)gbx_buf_puts(&how,

@@ -65,9 +65,9 @@ static bool put_message(gbx_buf *to, const gbx_tool_call *call,
                         const gbx_upstream_question *question)
 {
     (void)gbx_buf_puts(to, "The server ");
-    gbx_gate_put_name(to, call->server->name);
+    gbx_gate_put_name(to, call->up.server->name);
     (void)gbx_buf_puts(to, " asks, for a call of its tool ");
-    gbx_gate_put_name(to, call->tool);
+    gbx_gate_put_name(to, call->up.tool);
     (void)gbx_buf_puts(to, question->url.at != NULL
                                ? ", that you open a page. Its words:\n\n"
                                : ". The answer goes to that server. Its words:\n\n");
@@ -91,7 +91,7 @@ static bool put_clean(gbx_buf *to, const gbx_tool_call *call, gbx_view json)
 
 static void print_id(char ret[ID_SIZE], const gbx_tool_call *call, unsigned number)
 {
-    (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->server->name, number);
+    (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->up.server->name, number);
 }
 
 static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
@@ -202,7 +202,7 @@ static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply
         return GBX_GATE_ANSWERED;
     if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
         return GBX_GATE_NOT_SENT;
-    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+    return gbx_upstreams_tool(call->gate->upstreams, call->up.server, call->up.tool) ==
                    GBX_GATE_HINT_READS
                ? GBX_GATE_HARMLESS
                : GBX_GATE_DOUBTFUL;
@@ -277,11 +277,8 @@ void gbx_gate_pass(gbx_tool_call *call)
     gbx_upstream_call *up = &call->up;
     gbx_error err = {0};
 
-    up->server = call->server;
-    up->tool = call->tool;
     up->author = call->request;
     up->args = call->args;
-    up->timeout_ms = call->timeout_ms;
     up->hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN;
     up->progress = call->progress != NULL ? on_progress : NULL;
     up->can_ask = asking_of(call->request);
@@ -292,15 +289,15 @@ void gbx_gate_pass(gbx_tool_call *call)
     if (gbx_secrets_are_in(args)) {
         call->filled.ceiling = GBX_SECRETS_FILLED_MAX;
         if (gbx_secrets_fill(call->gate->config->rules->secrets,
-                             &(gbx_secret_target){.function = call->server->name}, args,
+                             &(gbx_secret_target){.function = up->server->name}, args,
                              &call->filled, &err) != GBX_OK) {
             gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
             return;
         }
         up->args = (gbx_view){(const char *)call->filled.data, call->filled.len};
     }
-    free(call->meta);
-    up->meta = call->meta = print_meta(call);
+    free(up->meta);
+    up->meta = print_meta(call);
     call->state = GBX_TOOL_CALL_SENT;
     call->holders++;
     gbx_upstream_start(call->gate->upstreams, up);

@@ -205,7 +205,7 @@ static gbx_gate_sign_in *find(const gbx_tool_call *call)
     gbx_gate_sign_in *s;
 
     LIST_FOREACH(s, &call->gate->sign_ins, in_gate)
-    if (s->server == call->server && (!s->is_over || strcmp(s->run, call->run) == 0))
+    if (s->server == call->up.server && (!s->is_over || strcmp(s->run, call->run) == 0))
         return s;
     return NULL;
 }
@@ -218,7 +218,7 @@ static gbx_gate_sign_in *start(const gbx_tool_call *call)
 
     s->holders = 1;
     s->gate = gate;
-    s->server = call->server;
+    s->server = call->up.server;
     memcpy(s->run, call->run, sizeof s->run);
     (void)snprintf(s->id, sizeof s->id, "%s-%u", gate->id, ++gate->sign_in_count);
     s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

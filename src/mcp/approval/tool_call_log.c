@@ -121,8 +121,9 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     if (call->line != 0)
         gbx_log_line_count(&line, "line", call->line);
     /* "files/write_file" is hostile: the tool's name comes from the script. */
-    gbx_log_line_text(&line, "server", call->server->name, strlen(call->server->name));
-    gbx_log_line_text(&line, "tool", call->tool, strlen(call->tool));
+    gbx_log_line_text(&line, "server", call->up.server->name,
+                      strlen(call->up.server->name));
+    gbx_log_line_text(&line, "tool", call->up.tool, strlen(call->up.tool));
     text = gbx_log_line_end(&line, &len);
     gate->options.on_line(gate->options.on_line_user, text, len);
 }

@@ -62,7 +62,7 @@ static void on_call(const gbx_guest_request *a)
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
                               &call->base.line);
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
-                              &call->base.timeout_ms);
+                              &call->base.up.timeout_ms);
     call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
     run->call_count++;
     run->open++;

@@ -33,7 +33,7 @@ gbx_code_call_outcome gbx_code_call_outcome_of(const gbx_code_call *call)
 
 void gbx_reply_put_call(const gbx_code_call *call, gbx_buf *to)
 {
-    (void)gbx_buf_printf(to, "%s.%s", call->base.server->name, call->base.tool);
+    (void)gbx_buf_printf(to, "%s.%s", call->base.up.server->name, call->base.up.tool);
     if (call->base.line > 0)
         (void)gbx_buf_printf(to, " (line %u)", call->base.line);
 }
@@ -122,8 +122,8 @@ static void put_calls(const gbx_script_reply *r, gbx_buf *to)
 
         count++;
         gbx_json_put_open(to, NULL, '{');
-        put_member(to, "server", c->base.server->name);
-        put_member(to, "tool", c->base.tool);
+        put_member(to, "server", c->base.up.server->name);
+        put_member(to, "tool", c->base.up.tool);
         gbx_json_put_number(to, "ms", c->ms);
         if (is_doubtful)
             gbx_json_put_json(to, "ok", "null", 4);
@@ -316,8 +316,8 @@ static void write_error(const gbx_script_reply *r, gbx_buf *to)
 static bool is_telling(const gbx_code_call *call, const gbx_code_call *before)
 {
     return call->gave[0] != 0 &&
-           (before == NULL || call->base.server != before->base.server ||
-            strcmp(call->base.tool, before->base.tool) != 0);
+           (before == NULL || call->base.up.server != before->base.up.server ||
+            strcmp(call->base.up.tool, before->base.up.tool) != 0);
 }
 
 /* List the calls that a failed run has made. If the code itself failed, it may have

@@ -37,22 +37,23 @@ static char *other_name(gbx_tool_call *base)
 {
     const gbx_code_call *call = of_code(base);
 
-    return is_awaited(call) ? gbx_code_other_name(call->code, base->server, base->tool)
-                            : NULL;
+    return is_awaited(call)
+               ? gbx_code_other_name(call->code, base->up.server, base->up.tool)
+               : NULL;
 }
 
 static void on_progress(gbx_tool_call *base, const char *message, size_t len)
 {
     if (is_awaited(of_code(base)))
-        gbx_code_say_progress(base->request, base->server->name, base->tool, message,
-                              len);
+        gbx_code_say_progress(base->request, base->up.server->name, base->up.tool,
+                              message, len);
 }
 
 static void put_fault(const gbx_code_call *call, const gbx_gate_reply *reply,
                       gbx_buf *to)
 {
     if (strcmp(reply->code, "NOT_FOUND") == 0)
-        gbx_code_no_tool(call->code, call->base.server, call->base.tool, to);
+        gbx_code_no_tool(call->code, call->base.up.server, call->base.up.tool, to);
     if (to->len == 0)
         (void)gbx_buf_puts(to, reply->message);
 }
@@ -94,8 +95,8 @@ gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
     call = gbx_need(calloc(1, sizeof *call));
     call->code = code;
     call->made_ns = gbx_clock_now_ns();
-    call->base.server = found;
-    call->base.tool = gbx_need(strdup(tool_name));
+    call->base.up.server = found;
+    call->base.up.tool = gbx_need(strdup(tool_name));
     call->base.args_text = gbx_copy_bytes(args.at, args.len);
     call->base.args_len = args.len;
     call->base.request = client;
@@ -149,7 +150,7 @@ static void keep_bytes(void *user, const char *mime_type, const void *data, size
 {
     gbx_code_call *call = user;
 
-    gbx_code_run_keep(call->run, call->base.tool, mime_type, data, len, handle);
+    gbx_code_run_keep(call->run, call->base.up.tool, mime_type, data, len, handle);
 }
 
 /* Copy the message as the worker gets it in JSON: NUL is replaced. */
@@ -185,15 +186,15 @@ static void fail(gbx_code_call *call, const char *error_code, const char *messag
 static bool was_remarked(const gbx_code_call *call)
 {
     for (const gbx_code_call *o = call->run->calls; o != NULL; o = o->next)
-        if (o->is_remarked && o->base.server == call->base.server &&
-            strcmp(o->base.tool, call->base.tool) == 0)
+        if (o->is_remarked && o->base.up.server == call->base.up.server &&
+            strcmp(o->base.up.tool, call->base.up.tool) == 0)
             return true;
     return false;
 }
 
 static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
 {
-    const char *server = call->base.server->name;
+    const char *server = call->base.up.server->name;
 
     if (was_remarked(call) || !gbx_value_has_more(parts))
         return;
@@ -202,21 +203,21 @@ static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
                         "%.64s.%s (line %u) gave more than its structured content, "
                         "which the code has alone: servers[\"%.64s\"].call(\"%s\", "
                         "args, { raw: true }) gives both",
-                        server, call->base.tool, call->base.line, server,
-                        call->base.tool);
+                        server, call->base.up.tool, call->base.line, server,
+                        call->base.up.tool);
 }
 
 static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
 {
-    const char *server = call->base.server->name;
+    const char *server = call->base.up.server->name;
 
     if (parts->structured.at != NULL)
         gbx_code_run_remark(call->run,
                             "the error of %.64s.%s (line %u) has structured content: "
                             "servers[\"%.64s\"].call(\"%s\", args, { raw: true }) "
                             "gives the whole result, and throws nothing",
-                            server, call->base.tool, call->base.line, server,
-                            call->base.tool);
+                            server, call->base.up.tool, call->base.line, server,
+                            call->base.up.tool);
 }
 
 /* value: JSON. If it may have integers beyond 2^53 - 1, servers.js parses it. */
@@ -366,7 +367,7 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     gbx_mcp_result out = {.is_error = parts.is_error};
     gbx_blocks_room room = {.max = (size_t)call->code->settings->reply_bytes,
                             .store = call->code->artifacts,
-                            .name = call->base.tool,
+                            .name = call->base.up.tool,
                             .version = gbx_mcp_request_version(call->base.request),
                             .now_ns = gbx_clock_now_ns()};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks = {.ceiling = CONTENT_MAX};

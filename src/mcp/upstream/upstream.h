@@ -142,11 +142,11 @@ typedef struct gbx_questions {
  * from inside a function of this file. Then it may be started again. */
 struct gbx_upstream_call {
     gbx_upstream_id *server;
-    const char *tool;    /* NULL: only learn the tools */
+    char *tool;          /* NULL: only learn the tools */
     const void *author;  /* waiting calls of different authors take turns */
     gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
-    const char *meta;    /* JSON members for _meta without braces, or NULL */
+    char *meta;          /* JSON members for _meta without braces, or NULL */
     /* The hint that the caller relies on. The call is sent only to a process whose list
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;

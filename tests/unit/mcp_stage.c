@@ -42,8 +42,11 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
     }
     event_free(sent->event);
     sent->event = NULL;
-    if (sent->call != NULL)
+    if (sent->call != NULL) {
         sent->call->is_open = false;
+        reply.is_reading = gbx_upstreams_tool(&played, sent->call->server,
+                                              sent->call->tool) == GBX_GATE_HINT_READS;
+    }
     sent->done(sent->user, &reply);
     if (sent->call == NULL)
         free(sent);

@@ -194,18 +194,13 @@ static void on_sifted(void *user, const gbx_gate_sifted *sifted)
     }
 }
 
-/* Uses the server's present statement about the tool: the decision may not
- * have needed one. */
-static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply *reply)
+static gbx_gate_fate fate_of(const gbx_upstream_reply *reply)
 {
     if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
         return GBX_GATE_ANSWERED;
     if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
         return GBX_GATE_NOT_SENT;
-    return gbx_upstreams_tool(call->gate->upstreams, call->up.server, call->up.tool) ==
-                   GBX_GATE_HINT_READS
-               ? GBX_GATE_HARMLESS
-               : GBX_GATE_DOUBTFUL;
+    return reply->is_reading ? GBX_GATE_HARMLESS : GBX_GATE_DOUBTFUL;
 }
 
 static void decide_again(gbx_tool_call *call)
@@ -219,8 +214,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
     gbx_tool_call *call = user;
 
     gbx_buf_cleanup(&call->filled);
-    if (call->gate != NULL)
-        call->fate = fate_of(call, reply);
+    call->fate = fate_of(reply);
     if (!gbx_gate_called_back(call))
         return;
     if (reply->fault == GBX_UPSTREAM_OK) {

@@ -21,7 +21,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
 void gbx_call_arm(gbx_upstream_call *call);
 
 /* Give the answer. Do not use it inside the public functions. */
-void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
+void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply);
 /* The same in the next turn of the loop. */
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);

@@ -317,6 +317,12 @@ void gbx_question_forget(struct gbx_question *question)
     *question = (struct gbx_question){0};
 }
 
+/* As the last session has listed it, or NULL. */
+static const gbx_tool *tool_of(const gbx_upstream_call *call)
+{
+    return call->tool != NULL ? gbx_tools_find(call->target->tools, call->tool) : NULL;
+}
+
 void gbx_questions_forget(gbx_questions *questions)
 {
     for (size_t i = 0; i < GBX_COUNTOF(questions->list); i++)
@@ -324,8 +330,10 @@ void gbx_questions_forget(gbx_questions *questions)
     questions->open = 0;
 }
 
-void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
+/* What is said of the tool is according to the last session's list. */
+void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply)
 {
+    const gbx_tool *tool = tool_of(call);
     GBX_CLEANUP(gbx_free) char *message = call->message; /* of the reply, perhaps */
     GBX_CLEANUP(gbx_free) gbx_upstream_call *ours = call->is_ours ? call : NULL;
 
@@ -337,8 +345,10 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
     call->server_state = NULL;
     call->message = NULL;
     call->is_open = false;
+    reply.is_reading = tool != NULL && tool->is_reading;
+    reply.is_repeatable = tool != NULL && tool->is_repeatable;
     if (call->done != NULL)
-        call->done(call->user, reply); /* which may free the call */
+        call->done(call->user, &reply); /* which may free the call */
 }
 
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
@@ -369,20 +379,13 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
     gbx_upstreams_wake(server->all);
 }
 
-/* According to the last session's list. After a restart, the new list is consulted when
- * the call is sent. */
-static bool is_repeatable(const gbx_upstream_call *call)
-{
-    const gbx_tool *tool = gbx_tools_find(call->target->tools, call->tool);
-
-    return tool != NULL && tool->is_repeatable;
-}
-
+/* After a restart, the new list is consulted when the call is sent. */
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
-    return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(call->target->tools, call->tool) != NULL &&
-           (was_not_begun || is_repeatable(call));
+    const gbx_tool *tool = tool_of(call);
+
+    return !call->was_retried && !call->all->is_closing && tool != NULL &&
+           (was_not_begun || tool->is_repeatable);
 }
 
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
@@ -398,8 +401,7 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
         return;
     }
     note_end(call->target, session, reply.fault);
-    reply.is_repeatable = is_repeatable(call);
-    gbx_call_end(call, &reply);
+    gbx_call_end(call, reply);
 }
 
 /* Append the error's data without values of secrets: redacted first, then cut. Nothing

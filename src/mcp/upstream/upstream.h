@@ -74,7 +74,8 @@ typedef struct gbx_upstream_reply {
     gbx_view result;     /* the whole CallToolResult, on success */
     bool was_not_begun;  /* the server is known to have done nothing for it */
     bool is_passing;     /* with REFUSED: the server may accept it a little later */
-    bool is_repeatable;  /* the server says that a second call does no harm */
+    bool is_reading;     /* the server says that the tool only reads, */
+    bool is_repeatable;  /* or that a second call does no harm */
     gbx_remedy remedy;
 } gbx_upstream_reply;
 

@@ -438,7 +438,7 @@ static void tell(gbx_upstream_call *call)
 
     if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK)
         reply.result = gbx_tools_view(call->target->tools);
-    gbx_call_end(call, &reply);
+    gbx_call_end(call, reply);
 }
 
 static void on_turn(void *user)

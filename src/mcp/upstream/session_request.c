@@ -258,12 +258,6 @@ static void append(gbx_upstream_call *call, gbx_call_list *list)
     TAILQ_INSERT_TAIL(list, call, entry);
 }
 
-static void on_call_end(gbx_session *s)
-{
-    if (s->phase == GBX_PHASE_ENDING && s->call_count == 0)
-        gbx_mcp_timer_fire(&s->start_timer);
-}
-
 /* Remove it from its list, if it is in one. */
 static void unlink_call(gbx_upstream_call *call)
 {
@@ -278,7 +272,8 @@ static void unlink_call(gbx_upstream_call *call)
         server->in_flight--;
         call->all->in_flight--;
         session->call_count--;
-        on_call_end(session);
+        if (session->phase == GBX_PHASE_ENDING && session->call_count == 0)
+            gbx_mcp_timer_fire(&session->start_timer);
     } else if (call->list != &call->all->ended) {
         server->waiting_count--;
     }
@@ -376,7 +371,6 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
     /* Check whether it is slow or hangs. A session with other work is not checked. */
     if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
         gbx_session_check(session);
-    gbx_upstreams_wake(server->all);
 }
 
 /* After a restart, the new list is consulted when the call is sent. */

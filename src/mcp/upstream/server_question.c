@@ -378,11 +378,6 @@ static const char *ask_all(gbx_upstream_call *call, gbx_view result)
     return NULL;
 }
 
-bool gbx_call_is_asked(gbx_view result)
-{
-    return gbx_view_is_text(gbx_view_member(result, "resultType"), "input_required");
-}
-
 void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result)
 {
     const char *why = ask_all(call, result);

@@ -16,7 +16,7 @@
 #define GBX_NO_ID (-1) /* the call has no request that the server could answer */
 
 void gbx_call_enqueue(gbx_upstream_call *call);
-void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session, const gbx_tool *tool);
 /* Start the call's timeout, unless it is running: the server now works for the call. */
 void gbx_call_arm(gbx_upstream_call *call);
 
@@ -27,8 +27,8 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
 
 /* For a call in flight: its answer, a reply in place of an answer, its progress. A call
- * that may be repeated is queued again. */
-void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
+ * that may be repeated is queued again. False: the answer is questions to a person. */
+bool gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
 /* Its timeout stands still until it is released. It is not repeated from here on: a person
@@ -46,9 +46,7 @@ void gbx_questions_forget(gbx_questions *questions);
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_page_done(gbx_session *s, gbx_view params);
 void gbx_session_on_cancelled(gbx_session *s, gbx_view params);
-/* Is the answer a modern server's questions? */
-bool gbx_call_is_asked(gbx_view result);
-/* Ask them, or fail the call. */
+/* The answer is a modern server's questions: ask them, or fail the call. */
 void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result);
 
 /* ---- session.c ------------------------------------------------------------- */

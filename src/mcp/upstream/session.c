@@ -100,11 +100,8 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         if (message->kind == GBX_RPC_ERROR &&
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
-        if (s->is_modern && message->kind == GBX_RPC_RESULT &&
-            gbx_call_is_asked(message->payload))
+        if (!gbx_call_on_answer(call, message))
             gbx_call_on_questions(call, message->payload);
-        else
-            gbx_call_on_answer(call, message);
         break;
     case GBX_ASK_NOTHING:
         gbx_session_log(s, "an answer that nobody waits for was dropped");

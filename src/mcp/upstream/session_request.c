@@ -312,17 +312,17 @@ void gbx_question_forget(struct gbx_question *question)
     *question = (struct gbx_question){0};
 }
 
-/* As the last session has listed it, or NULL. */
-static const gbx_tool *tool_of(const gbx_upstream_call *call)
-{
-    return call->tool != NULL ? gbx_tools_find(call->target->tools, call->tool) : NULL;
-}
-
 void gbx_questions_forget(gbx_questions *questions)
 {
     for (size_t i = 0; i < GBX_COUNTOF(questions->list); i++)
         gbx_question_forget(&questions->list[i]);
     questions->open = 0;
+}
+
+/* As the last session has listed it, or NULL. */
+static const gbx_tool *tool_of(const gbx_upstream_call *call)
+{
+    return call->tool != NULL ? gbx_tools_find(call->target->tools, call->tool) : NULL;
 }
 
 /* What is said of the tool is according to the last session's list. */
@@ -457,7 +457,7 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
     gbx_call_answer(call, reply);
 }
 
-static void answer_result(gbx_upstream_call *call, gbx_view result)
+static bool answer_result(gbx_upstream_call *call, gbx_view result)
 {
     enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
     static const char *const names[] = {"resultType", "content", "structuredContent",
@@ -467,6 +467,8 @@ static void answer_result(gbx_upstream_call *call, gbx_view result)
     char content;
 
     gbx_view_members(result, names, MEMBERS, m);
+    if (call->session->is_modern && gbx_view_is_text(m[TYPE], "input_required"))
+        return false;
     content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{')
         reply.message = "the result is not an object";
@@ -482,14 +484,15 @@ static void answer_result(gbx_upstream_call *call, gbx_view result)
     else
         reply = (gbx_upstream_reply){.message = "", .result = result};
     gbx_call_answer(call, reply);
+    return true;
 }
 
-void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
+bool gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
 {
-    if (message->kind == GBX_RPC_ERROR)
-        answer_error(call, message->payload);
-    else
-        answer_result(call, message->payload);
+    if (message->kind == GBX_RPC_RESULT)
+        return answer_result(call, message->payload);
+    answer_error(call, message->payload);
+    return true;
 }
 
 /* ---- time and progress --------------------------------------------------------- */
@@ -635,10 +638,10 @@ static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
     }
 }
 
-/* With a new id. */
-static bool send_request(gbx_upstream_call *call, gbx_session *session)
+/* With a new id. tool: NULL if the session does not list it any more. */
+static bool send_request(gbx_upstream_call *call, gbx_session *session,
+                         const gbx_tool *tool)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
     gbx_link_message about = {.id = ++session->last_id,
                               .method = "tools/call",
                               .name = call->tool,
@@ -664,11 +667,11 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
     return true;
 }
 
-void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session, const gbx_tool *tool)
 {
     unlink_call(call);
     gbx_call_arm(call);
-    if (!send_request(call, session)) {
+    if (!send_request(call, session, tool)) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
                            "the server does not read its input");
         return;
@@ -685,7 +688,9 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
 
 void gbx_call_send_again(gbx_upstream_call *call)
 {
-    if (!send_request(call, call->session)) {
+    gbx_session *session = call->session;
+
+    if (!send_request(call, session, gbx_tools_find(session->tools, call->tool))) {
         gbx_call_end_later(call, GBX_UPSTREAM_EXIT,
                            "the server does not read the answers to its questions");
         return;

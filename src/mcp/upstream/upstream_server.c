@@ -342,7 +342,7 @@ static void try_to_send(gbx_server *server, gbx_session *session,
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
                            "the server says another thing of this tool than before");
     } else {
-        gbx_call_send(call, session);
+        gbx_call_send(call, session, tool);
     }
 }
 

@@ -134,9 +134,12 @@ static size_t append_plain(gbx_buf *to, const char *text, size_t left)
 
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
 {
-    gbx_json_fault fault;
+    return gbx_view_open_within(text, len, GBX_JSON_DEPTH_MAX, ret);
+}
 
-    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
+bool gbx_view_open_within(const char *text, size_t len, size_t max_depth, gbx_view *ret)
+{
+    if (!gbx_json_check(text, len, max_depth, NULL))
         return false;
     while (gbx_json_is_space(*text)) {
         text++;

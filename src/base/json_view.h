@@ -15,8 +15,11 @@ typedef struct gbx_view {
     size_t len;     /* in bytes, without white space around it */
 } gbx_view;
 
-/* False if text is not JSON. */
+/* False if text is not JSON, or nested deeper than GBX_JSON_DEPTH_MAX. */
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret);
+/* The same with another depth. */
+bool gbx_view_open_within(const char *text, size_t len, size_t max_depth,
+                          gbx_view *ret);
 
 /* The string whose opening quote is *at, in valid JSON text. */
 gbx_view gbx_view_string_at(const char *at);

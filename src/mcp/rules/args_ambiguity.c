@@ -14,7 +14,6 @@
 #include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
 
@@ -287,8 +286,7 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
         (void)gbx_buf_puts(why, "the arguments are larger than 16 MiB");
         return false;
     }
-    if (!gbx_json_check(text, len, DEPTH_MAX, NULL) ||
-        !gbx_view_open(text, len, &args)) {
+    if (!gbx_view_open_within(text, len, DEPTH_MAX, &args)) {
         (void)gbx_buf_puts(why,
                            "the arguments are not JSON, or are nested deeper than 200");
         return false;

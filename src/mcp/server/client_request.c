@@ -212,7 +212,7 @@ void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *u
 
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 {
-    return gbx_view_member(gbx_view_member(request->params, "_meta"), name);
+    return gbx_view_member(request->meta, name);
 }
 
 const char *gbx_mcp_request_version(const gbx_mcp_request *request)

@@ -144,8 +144,8 @@ static void on_request(gbx_mcp_server *server, const gbx_rpc_message *message,
     if (message->payload.at != NULL)
         request->params = (gbx_view){request->text + (message->payload.at - text),
                                      message->payload.len};
-    gbx_mcp_request_bind(request, message->id,
-                         gbx_view_member(request->params, "_meta"));
+    request->meta = gbx_view_member(request->params, "_meta");
+    gbx_mcp_request_bind(request, message->id, request->meta);
     request->is_held = must_wait(request);
     if (!request->is_held)
         method->run(request);

@@ -141,6 +141,7 @@ struct gbx_mcp_request {
     char *text; /* the message; params is in it */
     size_t text_len;
     gbx_view params;
+    gbx_view meta; /* of params */
     gbx_mcp_era era;
     char *id;
     size_t id_len; /* 0: the client does not wait */

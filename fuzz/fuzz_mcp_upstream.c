@@ -167,7 +167,7 @@ static void on_ask(void *user, const gbx_upstream_question *question)
 
 static unsigned can_ask(void *user)
 {
-    return GBX_UPSTREAM_ASK_FORM | GBX_UPSTREAM_ASK_URL;
+    return GBX_MCP_ASK_FORM | GBX_MCP_ASK_URL;
 }
 
 static void start_call(scene *s, const char *tool)

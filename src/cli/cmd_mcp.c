@@ -52,10 +52,9 @@ static void on_tools(void *user, const char *server)
 
 static unsigned can_ask(void *user)
 {
-    const gbx_mcp_server *server = ((const servers_of_code *)user)->server;
+    const servers_of_code *servers = user;
 
-    return (gbx_mcp_server_can_ask(server) ? GBX_UPSTREAM_ASK_FORM : 0u) |
-           (gbx_mcp_server_can_ask_url(server) ? GBX_UPSTREAM_ASK_URL : 0u);
+    return gbx_mcp_server_can_ask(servers->server);
 }
 
 static void on_log(void *user, const char *server, const char *line)

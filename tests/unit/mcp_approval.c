@@ -325,8 +325,8 @@ static const char *const how[] = {
 
 static void on_person(char *rest)
 {
-    s.person->can_ask = strcmp(rest, "absent") != 0;
-    s.person->can_ask_url = s.person->can_ask;
+    s.person->can_ask =
+        strcmp(rest, "absent") != 0 ? GBX_MCP_ASK_FORM | GBX_MCP_ASK_URL : 0;
     s.person->is_deaf = false;
     s.person->how = GBX_MCP_ANSWER_ACCEPT;
     s.person->content = *rest == '{' ? kept(rest) : NULL;

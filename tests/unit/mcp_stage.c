@@ -192,14 +192,9 @@ static void on_question(evutil_socket_t fd, short what, void *arg)
     free(q);
 }
 
-bool gbx_mcp_can_ask(const gbx_mcp_request *request)
+unsigned gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
     return request->can_ask;
-}
-
-bool gbx_mcp_can_ask_url(const gbx_mcp_request *request)
-{
-    return request->can_ask_url;
 }
 
 void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,

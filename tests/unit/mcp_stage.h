@@ -48,8 +48,7 @@ extern gbx_upstreams played;
 
 /* The person behind a request. */
 struct gbx_mcp_request {
-    bool can_ask;
-    bool can_ask_url;
+    unsigned can_ask;
     gbx_mcp_answer how;
     const char *content;
     size_t asked;

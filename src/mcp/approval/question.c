@@ -451,7 +451,8 @@ void gbx_gate_question(gbx_tool_call *call)
         return;
     case GBX_GATE_OPEN: break;
     }
-    if (call->request == NULL || !gbx_mcp_can_ask(call->request))
+    if (call->request == NULL ||
+        (gbx_mcp_can_ask(call->request) & GBX_MCP_ASK_FORM) == 0)
         refuse_unasked(call, "the client cannot ask anybody");
     else if (gbx_gate_is_busy(call->gate, call->request))
         call->state = GBX_TOOL_CALL_WAITING;

@@ -162,14 +162,6 @@ static void on_url_done(void *user, unsigned number)
         gbx_mcp_url_is_done(call->request, id);
 }
 
-static unsigned asking_of(const gbx_mcp_request *request)
-{
-    if (request == NULL)
-        return 0;
-    return (gbx_mcp_can_ask(request) ? GBX_UPSTREAM_ASK_FORM : 0u) |
-           (gbx_mcp_can_ask_url(request) ? GBX_UPSTREAM_ASK_URL : 0u);
-}
-
 /* ---- the call ------------------------------------------------------------------- */
 
 /* End the call with the redacted result. */
@@ -275,7 +267,7 @@ void gbx_gate_pass(gbx_tool_call *call)
     up->args = call->args;
     up->hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN;
     up->progress = call->progress != NULL ? on_progress : NULL;
-    up->can_ask = asking_of(call->request);
+    up->can_ask = call->request != NULL ? gbx_mcp_can_ask(call->request) : 0;
     up->ask = up->can_ask != 0 ? relay : NULL;
     up->url_is_done = on_url_done;
     up->done = on_reply;

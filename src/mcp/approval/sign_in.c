@@ -240,7 +240,7 @@ void gbx_gate_ask_to_sign_in(gbx_tool_call *call)
     gbx_gate_sign_in *s = NULL;
 
     if (gate->options.takes_sign_ins && call->request != NULL &&
-        gbx_mcp_can_ask_url(call->request)) {
+        (gbx_mcp_can_ask(call->request) & GBX_MCP_ASK_URL) != 0) {
         s = find(call);
         if (s == NULL && gbx_bucket_take(&gate->questions, gbx_clock_now_ns()))
             s = start(call);

@@ -113,6 +113,12 @@ void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 #define GBX_RPC_INVALID_PARAMS   (-32602)
 #define GBX_RPC_INTERNAL_ERROR   (-32603)
 
+/* How a client can ask a person, in bits. */
+typedef enum gbx_mcp_asking {
+    GBX_MCP_ASK_FORM = 1,
+    GBX_MCP_ASK_URL = 2, /* an address that the person opens */
+} gbx_mcp_asking;
+
 typedef enum gbx_rpc_kind {
     GBX_RPC_REQUEST,
     GBX_RPC_NOTIFICATION,

@@ -225,26 +225,15 @@ bool gbx_mcp_takes_links(const gbx_mcp_request *request)
     return strcmp(gbx_mcp_request_version(request), GBX_MCP_LINKS_SINCE) >= 0;
 }
 
-bool gbx_mcp_can_ask(const gbx_mcp_request *request)
+unsigned gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
-    return !request->is_cancelled && request->era.can_ask &&
-           request->method->is_stateful;
+    return !request->is_cancelled && request->method->is_stateful ? request->era.can_ask
+                                                                  : 0;
 }
 
-bool gbx_mcp_can_ask_url(const gbx_mcp_request *request)
-{
-    return !request->is_cancelled && request->era.can_ask_url &&
-           request->method->is_stateful;
-}
-
-bool gbx_mcp_server_can_ask(const gbx_mcp_server *server)
+unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server)
 {
     return server->latest.can_ask;
-}
-
-bool gbx_mcp_server_can_ask_url(const gbx_mcp_server *server)
-{
-    return server->latest.can_ask_url;
 }
 
 /* ---- results and errors ------------------------------------------------------ */

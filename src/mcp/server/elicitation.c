@@ -46,7 +46,8 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {
-    bool can = gbx_mcp_can_ask(request) && request->ask_count < GBX_MCP_ASKS_MAX;
+    bool can = (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) != 0 &&
+               request->ask_count < GBX_MCP_ASKS_MAX;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
     if (request->era.is_modern)
@@ -61,7 +62,8 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
                      void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                      void *user)
 {
-    bool can = gbx_mcp_can_ask_url(request) && request->ask_count < GBX_MCP_ASKS_MAX;
+    bool can = (gbx_mcp_can_ask(request) & GBX_MCP_ASK_URL) != 0 &&
+               request->ask_count < GBX_MCP_ASKS_MAX;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
     gbx_json_put_text(&to, "mode", "url");
@@ -352,7 +354,7 @@ bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
     }
     take_answers(request, responses);
     /* Capabilities are declared anew with each request. */
-    if (!request->era.can_ask && !request->era.can_ask_url)
+    if (request->era.can_ask == 0)
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(server);
     return true;

@@ -41,9 +41,11 @@ static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
     if (gbx_view_kind(elicitation) != '{')
         return era;
     /* An empty object, from before there were two modes, means a form. */
-    era.can_ask = gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
-                  gbx_view_kind(url) == 0;
-    era.can_ask_url = gbx_view_kind(url) == '{';
+    if (gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
+        gbx_view_kind(url) == 0)
+        era.can_ask |= GBX_MCP_ASK_FORM;
+    if (gbx_view_kind(url) == '{')
+        era.can_ask |= GBX_MCP_ASK_URL;
     return era;
 }
 

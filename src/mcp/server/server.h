@@ -183,13 +183,11 @@ typedef enum gbx_mcp_answer {
     GBX_MCP_ANSWER_ENDED,  /* no answer: the request has ended or was cancelled */
 } gbx_mcp_answer;
 
-/* True if the client of this request can show a form, or can open an address, and the method
- * allows it. */
-bool gbx_mcp_can_ask(const gbx_mcp_request *request);
-bool gbx_mcp_can_ask_url(const gbx_mcp_request *request);
+/* How the client of this request can ask, where the method allows it: bits of
+ * gbx_mcp_asking. */
+unsigned gbx_mcp_can_ask(const gbx_mcp_request *request);
 /* The same of the client's latest request, whatever it was for. */
-bool gbx_mcp_server_can_ask(const gbx_mcp_server *server);
-bool gbx_mcp_server_can_ask_url(const gbx_mcp_server *server);
+unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server);
 
 /*
  * Ask with a form. Legacy: sends a request to the client. Modern: answers the client's

@@ -113,8 +113,7 @@ void gbx_mcp_beat(gbx_mcp_server *server);
 /* What a request declares: version, capabilities, level of logs. */
 typedef struct gbx_mcp_era {
     bool is_modern;
-    bool can_ask;     /* by a form */
-    bool can_ask_url; /* by an address that the person opens */
+    unsigned can_ask; /* bits of gbx_mcp_asking */
     int log_level;    /* for gbx_mcp_level_name(); -1: none */
 } gbx_mcp_era;
 

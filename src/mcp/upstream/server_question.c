@@ -166,7 +166,7 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     *ret = (gbx_upstream_question){.message = m[MESSAGE]};
     *ret_id = (gbx_view){0};
     if (gbx_view_is_text(m[MODE], "url")) {
-        if ((call->can_ask & GBX_UPSTREAM_ASK_URL) == 0)
+        if ((call->can_ask & GBX_MCP_ASK_URL) == 0)
             return "the client cannot open addresses";
         if (!is_address(m[URL]) || m[ID].len > ID_MAX)
             return "the address to open must be of https, with a short elicitationId";
@@ -176,7 +176,7 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     }
     if (m[MODE].at != NULL && !gbx_view_is_text(m[MODE], "form"))
         return "a question is a form or a url";
-    if ((call->can_ask & GBX_UPSTREAM_ASK_FORM) == 0)
+    if ((call->can_ask & GBX_MCP_ASK_FORM) == 0)
         return "the client cannot show forms";
     if (!is_form(m[SCHEMA]))
         return "a form is an object of texts, numbers, booleans and choices";

@@ -113,7 +113,7 @@ struct gbx_session {
     gbx_session_facts facts;
     bool is_process;
     bool is_modern;
-    unsigned may_ask;  /* legacy: bits of gbx_upstream_asking that were declared */
+    unsigned may_ask;  /* legacy: bits of gbx_mcp_asking that were declared */
     gbx_remedy remedy; /* without it a new session would be lost, too */
 
     int64_t last_id;

@@ -87,11 +87,6 @@ bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 
-typedef enum gbx_upstream_asking {
-    GBX_UPSTREAM_ASK_FORM = 1,
-    GBX_UPSTREAM_ASK_URL = 2, /* an address that the person opens */
-} gbx_upstream_asking;
-
 /* A server's question to a person, of which only the form has been checked. Borrowed
  * until the callback returns. */
 typedef struct gbx_upstream_question {
@@ -107,7 +102,7 @@ typedef struct gbx_upstream_hooks {
     void (*tools_changed)(void *user, const char *server);
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
     /* How a person can be asked, for servers of the legacy era, which learn it when they
-     * start: bits of gbx_upstream_asking. NULL: not at all. */
+     * start: bits of gbx_mcp_asking. NULL: not at all. */
     unsigned (*can_ask)(void *user);
 } gbx_upstream_hooks;
 
@@ -156,7 +151,7 @@ struct gbx_upstream_call {
      * later, also if the call has ended: the server may ask for another one. NULL: nobody
      * can be asked. */
     void (*ask)(void *user, const gbx_upstream_question *question);
-    unsigned can_ask; /* bits of gbx_upstream_asking */
+    unsigned can_ask; /* bits of gbx_mcp_asking */
     /* What the person was to do at an address is done. May be NULL. */
     void (*url_is_done)(void *user, unsigned number);
     gbx_upstream_done_fn done;

@@ -25,12 +25,12 @@ struct gbx_gate_sift {
     gbx_secret_text kind;
     gbx_buf data; /* copies of all texts, for a thread */
     gbx_buf out;  /* the redacted forms of the changed ones */
-    gbx_gate_sifted *texts;
-    size_t count;
     atomic_bool stop;
     gbx_mcp_loop *loop;
     gbx_mcp_post over;
     pthread_t thread;
+    size_t count;
+    gbx_gate_sifted texts[];
 };
 
 /* A changed text is appended to out, which may still move: at first only its length is
@@ -62,7 +62,6 @@ static void end(gbx_gate_sift *s)
     if (s->tell != NULL)
         s->tell(s->user, s->texts);
     gbx_buf_cleanup(&s->out);
-    free(s->texts);
     gbx_buf_cleanup(&s->data);
     free(s);
 }
@@ -111,10 +110,9 @@ void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view 
                            gbx_gate_sift **ret)
 {
     const gbx_policy *secrets = gate->config->rules->secrets;
-    gbx_gate_sift *s = gbx_need(calloc(1, sizeof *s));
+    gbx_gate_sift *s = gbx_need(calloc(1, sizeof *s + count * sizeof *s->texts));
     size_t len = 0;
 
-    s->texts = gbx_need(calloc(count, sizeof *s->texts));
     s->count = count;
     for (size_t i = 0; i < count; i++) {
         s->texts[i].text = texts[i];

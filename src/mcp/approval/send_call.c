@@ -27,8 +27,6 @@
 struct gbx_gate_relayed {
     LIST_ENTRY(gbx_gate_relayed) in_gate;
     gbx_tool_call *call;
-    const gbx_mcp_request *request;
-    gbx_upstreams *upstreams;
     unsigned number; /* of the question */
 };
 
@@ -41,7 +39,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
                                                             : "cancel";
 
     LIST_REMOVE(r, in_gate);
-    gbx_upstream_answer(r->upstreams, r->number, action, content);
+    gbx_upstream_answer(r->call->up.all, r->number, action, content);
     gbx_tool_call_release(r->call);
 }
 
@@ -128,8 +126,6 @@ static void relay(void *user, const gbx_upstream_question *question)
     gbx_gate_relayed *r = gbx_need(calloc(1, sizeof *r));
 
     r->call = call;
-    r->request = call->request;
-    r->upstreams = call->gate->upstreams;
     r->number = question->number;
     if (!call->cancelled && ask(call, question, r)) {
         LIST_INSERT_HEAD(&call->gate->relayed, r, in_gate);
@@ -138,8 +134,7 @@ static void relay(void *user, const gbx_upstream_question *question)
         return;
     }
     free(r);
-    gbx_upstream_answer(call->gate->upstreams, question->number, "cancel",
-                        (gbx_view){0});
+    gbx_upstream_answer(call->up.all, question->number, "cancel", (gbx_view){0});
 }
 
 bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request)
@@ -147,7 +142,7 @@ bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request)
     const gbx_gate_relayed *r;
 
     LIST_FOREACH(r, &gate->relayed, in_gate)
-    if (r->request == request)
+    if (r->call->request == request)
         return true;
     return false;
 }

@@ -158,6 +158,7 @@ struct gbx_upstream_call {
     void *user;
 
     /* Read-only for its author. */
+    gbx_upstreams *all;
     bool is_open;  /* done is still to come */
     bool was_sent; /* the server has the call, or may have had it */
 
@@ -166,8 +167,7 @@ struct gbx_upstream_call {
     bool was_retried;
     bool was_extended;
     TAILQ_ENTRY(gbx_upstream_call) entry;
-    gbx_call_list *list; /* the list that holds it, or NULL */
-    gbx_upstreams *all;
+    gbx_call_list *list;  /* the list that holds it, or NULL */
     gbx_server *target;   /* the state of its server */
     gbx_session *session; /* that has it in flight, or NULL */
     int64_t id;           /* in the session */

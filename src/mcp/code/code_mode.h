@@ -353,10 +353,6 @@ void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
 void gbx_code_look_at_file(gbx_mcp_code *code);
 /* Append a server's own failure message, without secret values. */
 void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to);
-/* Pass on a progress message of a running tool, prefixed with the names of server and
- * tool. */
-void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
-                           const char *tool, const char *message, size_t len);
 
 #define GBX_RUN_FAULTS_MAX 8
 #define GBX_RUN_WHY_SIZE   120 /* for the reason why nothing was kept */
@@ -375,7 +371,6 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 typedef struct gbx_code_call {
     gbx_tool_call base;
     gbx_mcp_code *code;
-    int64_t made_ns;
     LIST_ENTRY(gbx_code_call) in_code; /* of the tool `call` */
 
     /* For a call made by code, which is kept until its run has reported it. */

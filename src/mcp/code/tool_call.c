@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,23 @@ static char *other_name(gbx_tool_call *base)
                : NULL;
 }
 
+/* Pass it on, after the names of server and tool. */
 static void on_progress(gbx_tool_call *base, const char *message, size_t len)
 {
-    if (is_awaited(of_code(base)))
-        gbx_code_say_progress(base->request, base->up.server->name, base->up.tool,
-                              message, len);
+    const char *tool = base->up.tool;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf line = {.ceiling = GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6};
+
+    if (!is_awaited(of_code(base)))
+        return;
+    (void)gbx_buf_printf(&line, "%s.", base->up.server->name);
+    (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(&line, ": ");
+    (void)gbx_utf8_append_escaped(&line, message,
+                                  gbx_utf8_cut(message, len, GBX_CODE_PROGRESS_MAX),
+                                  GBX_ESCAPE_LINE);
+    if (!line.failed)
+        gbx_mcp_progress(base->request, -1, (char *)line.data, line.len);
 }
 
 static void put_fault(const gbx_code_call *call, const gbx_gate_reply *reply,
@@ -60,7 +73,7 @@ static void put_fault(const gbx_code_call *call, const gbx_gate_reply *reply,
 
 static double elapsed_ms(const gbx_code_call *call)
 {
-    return (double)(gbx_clock_now_ns() - call->made_ns) / (double)GBX_NS_PER_MS;
+    return (double)(gbx_clock_now_ns() - call->base.start_ns) / (double)GBX_NS_PER_MS;
 }
 
 static void drop(gbx_tool_call *base)
@@ -69,7 +82,7 @@ static void drop(gbx_tool_call *base)
     free(of_code(base));
 }
 
-static void on_done(gbx_tool_call *base, const gbx_gate_reply *reply);
+static void end_for_code(gbx_tool_call *base, const gbx_gate_reply *reply);
 
 gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
                                  gbx_view server, gbx_view tool, gbx_view args,
@@ -94,14 +107,13 @@ gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
         return NULL;
     call = gbx_need(calloc(1, sizeof *call));
     call->code = code;
-    call->made_ns = gbx_clock_now_ns();
     call->base.up.server = found;
     call->base.up.tool = gbx_need(strdup(tool_name));
     call->base.args_text = gbx_copy_bytes(args.at, args.len);
     call->base.args_len = args.len;
     call->base.request = client;
     call->base.holders = 1;
-    call->base.done = on_done;
+    call->base.done = end_for_code;
     call->base.drop = drop;
     call->base.other_name = other_name;
     if (gbx_mcp_wants_progress(client))
@@ -293,8 +305,9 @@ static void note_outcome(gbx_code_call *call, const gbx_gate_reply *reply)
 }
 
 /* The run lives as long as this call is open, and may end with it. */
-static void end_for_code(gbx_code_call *call, const gbx_gate_reply *reply)
+static void end_for_code(gbx_tool_call *base, const gbx_gate_reply *reply)
 {
+    gbx_code_call *call = of_code(base);
     gbx_code_run *run = call->run;
 
     if (run->is_ending)
@@ -411,8 +424,9 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     gbx_mcp_finish(call->base.request, &out);
 }
 
-static void end_for_client(gbx_code_call *call, const gbx_gate_reply *reply)
+static void end_for_client(gbx_tool_call *base, const gbx_gate_reply *reply)
 {
+    gbx_code_call *call = of_code(base);
     gbx_buf message;
 
     if (reply->code == NULL) {
@@ -427,16 +441,6 @@ static void end_for_client(gbx_code_call *call, const gbx_gate_reply *reply)
     }
     detach(call);
     gbx_tool_call_release(&call->base);
-}
-
-static void on_done(gbx_tool_call *base, const gbx_gate_reply *reply)
-{
-    gbx_code_call *call = of_code(base);
-
-    if (call->run != NULL)
-        end_for_code(call, reply);
-    else
-        end_for_client(call, reply);
 }
 
 static void on_cancel(void *user)
@@ -478,6 +482,7 @@ void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments
                            (char *)message.data);
         return;
     }
+    call->base.done = end_for_client;
     LIST_INSERT_HEAD(&code->calls, call, in_code);
     gbx_mcp_on_cancel(request, on_cancel, &call->base);
     gbx_gate_start(code->gate, &call->base);

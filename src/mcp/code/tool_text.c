@@ -174,22 +174,6 @@ void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
     say(code, request, &buf, true);
 }
 
-void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
-                           const char *tool, const char *message, size_t len)
-{
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf line = {.ceiling = GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6};
-
-    (void)gbx_buf_printf(&line, "%s.", server);
-    (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
-    (void)gbx_buf_puts(&line, ": ");
-    (void)gbx_utf8_append_escaped(&line, message,
-                                  gbx_utf8_cut(message, len, GBX_CODE_PROGRESS_MAX),
-                                  GBX_ESCAPE_LINE);
-    if (!line.failed)
-        gbx_mcp_progress(request, -1, (char *)line.data, line.len);
-}
-
 bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
                            gbx_view arguments, const char *const *names)
 {

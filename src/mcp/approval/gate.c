@@ -77,12 +77,13 @@ static bool follow_grant(gbx_tool_call *call)
 
 static void follow(gbx_tool_call *call)
 {
-    const char *reason = gbx_gate_reason(call);
+    const char *reason;
 
     if (!follow_grant(call))
         return;
     switch (call->verdict.action) {
     case GBX_GATE_DENY:
+        reason = gbx_gate_reason(call);
         gbx_gate_refuse(call, "DENIED", "the rules do not allow this call%s%s",
                         reason != NULL ? ": " : "", reason != NULL ? reason : "");
         return;

@@ -81,15 +81,14 @@ static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
                           gbx_rpc_fault *fault)
 {
     bool is_error = m[ERROR].at != NULL;
+    bool is_unknown = m[ID].at == NULL || gbx_view_kind(m[ID]) == 'n'; /* its request */
 
     if (is_error == (m[RESULT].at != NULL))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "a response has a result or an error");
-    if (gbx_view_kind(m[ID]) == 'n' && is_error)
-        ret->id = (gbx_view){0}; /* its request is unknown */
-    else if (is_answer_id(m[ID]))
+    if (ret->id.at == NULL && is_answer_id(m[ID]))
         ret->id = m[ID];
-    else if (m[ID].at != NULL || !is_error)
+    if (ret->id.at == NULL && (!is_error || !is_unknown))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "the id of a response is a string or an integer");
     if (is_error && gbx_view_kind(m[ERROR]) != '{')

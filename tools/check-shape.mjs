@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 106443,
-  'lines in src/mcp': 39206,
-  'lines in src/mcp/code': 8645,
+  'lines in src': 106013,
+  'lines in src/mcp': 39146,
+  'lines in src/mcp/code': 8629,
   'lines in src/mcp/data': 3741,
-  'lines in tests and node/test': 67387,
+  'lines in tests and node/test': 67502,
   'files in src': 376,
   'headers in src': 72,
   'C files under 60 lines': 6,
@@ -26,7 +26,7 @@ const BARS = {
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
   'words in pages of docs': 13997,
-  'words in ARCHITECTURE.md': 2497,
+  'words in ARCHITECTURE.md': 2499,
   'call cycles between files of src': 0,
 };
 

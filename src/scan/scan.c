@@ -271,11 +271,13 @@ static bool is_archive(const char *path)
 
 static void take_unpacked(work *w, gbx_view answer)
 {
+    const gbx_view files = gbx_view_member(answer, "files");
+    const gbx_view unread = gbx_view_member(answer, "unread");
     size_t cursor = 0;
     gbx_view name;
     gbx_view entry;
 
-    while (gbx_view_next(gbx_view_member(answer, "files"), &cursor, &name, &entry)) {
+    while (gbx_view_next(files, &cursor, &name, &entry)) {
         const gbx_view text = gbx_view_member(entry, "text");
         GBX_CLEANUP(gbx_free)
         char *words = gbx_view_string(gbx_view_member(entry, "path"), 4096);
@@ -286,7 +288,7 @@ static void take_unpacked(work *w, gbx_view answer)
                          text.len);
     }
     cursor = 0;
-    while (gbx_view_next(gbx_view_member(answer, "unread"), &cursor, &name, &entry)) {
+    while (gbx_view_next(unread, &cursor, &name, &entry)) {
         gbx_json_put_json(&w->files.unread, NULL, entry.at, entry.len);
         w->files.unread_count++;
     }

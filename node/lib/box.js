@@ -191,7 +191,8 @@ export class Call {
   end(result) {
     if (!this.leave()) return;
     const { sink } = this.box;
-    if (sink !== undefined && result.code !== 'INVALID_CODE') tellSink(this.box, sink, result);
+    const hasRun = this.ticket !== undefined && result.code !== 'INVALID_CODE';
+    if (sink !== undefined && hasRun) tellSink(this.box, sink, result);
     this.resolve(result);
   }
 }

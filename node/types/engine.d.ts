@@ -334,7 +334,7 @@ export class SandboxEngine {
   /** Calls in flight end as ABORTED, later ones as UNAVAILABLE. Idempotent. */
   dispose(): void;
 
-  /** dispose(), and wait until every process is gone. */
+  /** dispose(), and wait until every process of this engine is gone. */
   close(): Promise<void>;
 
   get isDisposed(): boolean;

@@ -298,10 +298,12 @@ TEST(template__that_was_forked_ahead_ends_with_its_zygote)
 /* Of what the host has open, an exec would keep this. */
 TEST(zygote__has_no_descriptor_of_the_host)
 {
-    int kept = open("/etc/passwd", O_RDONLY);
+    int file = open("/etc/passwd", O_RDONLY);
+    int kept = fcntl(file, F_DUPFD, 100); /* a number that the program does not use */
     char folder[32];
     DIR *dir;
 
+    assert_true(kept >= 100);
     (void)snprintf(folder, sizeof folder, "/proc/%d/fd", (int)start_zygote());
     dir = opendir(folder);
     assert_non_null(dir);
@@ -313,6 +315,7 @@ TEST(zygote__has_no_descriptor_of_the_host)
     }
     (void)closedir(dir);
     (void)close(kept);
+    (void)close(file);
 }
 
 /* A fork inherits the limits that the zygote was started with. */

@@ -321,11 +321,11 @@ static void copy_place(const gbx_run *run, gbx_code_place place,
                        char ret[GBX_PLACE_TEXT_SIZE])
 {
     const char *code = run->call.code + run->span.start;
-    size_t len = place.end - place.start;
+    size_t len = place.end - place.start; /* too large if it ends before it starts */
 
     ret[0] = 0;
-    if (place.start >= place.end || place.end > run->span.len ||
-        len >= GBX_PLACE_TEXT_SIZE || memchr(code + place.start, '\n', len) != NULL ||
+    if (place.end > run->span.len || len >= GBX_PLACE_TEXT_SIZE ||
+        memchr(code + place.start, '\n', len) != NULL ||
         !gbx_utf8_valid((const uint8_t *)code + place.start, len, NULL))
         return;
     gbx_utf8_copy_line(ret, GBX_PLACE_TEXT_SIZE, code + place.start, len);

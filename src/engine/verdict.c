@@ -315,17 +315,15 @@ static char *thrown_text(const gbx_result *r)
     return strdup(*message != 0 ? message : *name != 0 ? name : "unknown error");
 }
 
-/* Copy the part of the code that the worker refers to, if it is one short line of valid
- * UTF-8; otherwise "". */
+/* Copy a part of the code if it is one short line of valid UTF-8; otherwise "". */
 static void copy_place(const gbx_run *run, gbx_code_place place,
                        char ret[GBX_PLACE_TEXT_SIZE])
 {
     const char *code = run->call.code + run->span.start;
-    size_t len = place.end - place.start; /* too large if it ends before it starts */
+    size_t len = place.end - place.start;
 
     ret[0] = 0;
-    if (place.end > run->span.len || len >= GBX_PLACE_TEXT_SIZE ||
-        memchr(code + place.start, '\n', len) != NULL ||
+    if (len >= GBX_PLACE_TEXT_SIZE || memchr(code + place.start, '\n', len) != NULL ||
         !gbx_utf8_valid((const uint8_t *)code + place.start, len, NULL))
         return;
     gbx_utf8_copy_line(ret, GBX_PLACE_TEXT_SIZE, code + place.start, len);
@@ -341,7 +339,7 @@ static char *complete_hint(const gbx_run *run)
     char *text = NULL;
     int n = 0;
 
-    if (x->place.end > run->span.len)
+    if (x->place.start > x->place.end || x->place.end > run->span.len)
         return NULL;
     copy_place(run, x->place, named);
     gbx_lines_position(run->call.code, run->call.code_len,

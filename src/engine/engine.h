@@ -412,6 +412,7 @@ struct gbx_engine {
     char worker_uids[GBX_WORKER_UIDS_SIZE]; /* for templates; "" before the first one */
     gbx_template *templates;
     gbx_template *current;  /* the one that forks workers; NULL while none serves */
+    bool lost_spare;        /* one that was forked ahead has died: take no other */
     uint32_t failed_starts; /* in a row: templates without one READY worker */
     int64_t retry_ns;       /* no new template before this time */
     char lack[200];         /* why no worker was made since the last READY, or "" */

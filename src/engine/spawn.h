@@ -32,6 +32,7 @@ typedef struct gbx_spawn_options {
     const char *uids;        /* users for a root host's template (engine.h) */
     uint32_t worker_uid;     /* the user that they were chosen for */
     bool is_spare;           /* only a zygote's: no engine has asked for it yet */
+    bool takes_spare;        /* the template may have been forked ahead */
     int cgroup;              /* directory of the group to enter; -1: the host's group */
     uint32_t huge_pages;     /* only a zygote: maximum for the engine's code */
     int rows;                /* only the reader of a database: its file for the rows, */

@@ -79,8 +79,9 @@ static void died(gbx_template *t, bool is_late)
 {
     gbx_engine *engine = t->engine;
     gbx_worker *next;
-    /* It may have ended before the engine took it; the next one is not a spare. */
-    bool was_spare = t->process.was_spare && t->state == GBX_TEMPLATE_STARTING;
+    /* It may have ended before the engine took it. */
+    bool was_spare =
+        t->process.was_spare && t->state == GBX_TEMPLATE_STARTING && !is_late;
     bool was_useful;
     gbx_shortage shortage = gbx_confine_shortage(engine);
     gbx_error early = {0};
@@ -98,6 +99,7 @@ static void died(gbx_template *t, bool is_late)
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     if (t->state == GBX_TEMPLATE_LOADING || engine->current == t)
         (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
+    engine->lost_spare = engine->lost_spare || was_spare;
     if (was_spare)
         engine->templates_started--;
     else
@@ -209,6 +211,10 @@ static gbx_status make_process(gbx_template *t, gbx_error *reterr)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf config = {.ceiling = GBX_CONFIG_MAX};
     gbx_status status;
 
+    /* Each engine has its own control group, which a process enters at its fork;
+     * preloads are read before the work that is done ahead. */
+    options.takes_spare =
+        options.cgroup < 0 && engine->preloads == NULL && !engine->lost_spare;
     if (engine->worker_uids[0] == 0)
         gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
     if (may_fork_from_zygote(engine)) {
@@ -254,6 +260,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
             status = gbx_fail(&err, GBX_E_NOMEM, "no memory for an event");
     }
     if (status != GBX_OK && t->process.was_spare) {
+        engine->lost_spare = true;
         gbx_template_end(t);
         return gbx_template_start(engine, reterr);
     }

@@ -220,17 +220,17 @@ static zygote *place_of(family *f, const likeness *of)
     return oldest;
 }
 
-/* Any failure ends the zygote. */
+/* A failure of the zygote ends it. */
 static bool fork_template(zygote *z, const gbx_spawn_options *o, gbx_span config,
                           gbx_spawned *ret)
 {
     int fds[3] = {-1, -1, o->cgroup};
+    bool has_channels =
+        gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK;
     gbx_zygote_answer text = {0};
     int pidfd = -1;
-    bool ok;
+    bool ok = has_channels && request(z->process.control, o, fds);
 
-    ok = gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK &&
-         request(z->process.control, o, fds);
     gbx_fd_close(&fds[0]);
     gbx_fd_close(&fds[1]);
     ok = ok && receive(z->process.control, GBX_TIMEOUT_ZYGOTE, &text, &pidfd) &&
@@ -243,12 +243,16 @@ static bool fork_template(zygote *z, const gbx_spawn_options *o, gbx_span config
     } else {
         gbx_fd_close(&pidfd);
     }
+    if (!ok)
+        gbx_spawned_close(ret);
+    if (!has_channels) { /* descriptors are out: it will not fork ahead, either */
+        end_spare(z);
+        return false;
+    }
     z->forks++;
     note(z, ok);
-    if (!ok) {
-        gbx_spawned_close(ret);
+    if (!ok)
         end(z);
-    }
     return ok;
 }
 
@@ -402,10 +406,9 @@ static bool is_worn(const zygote *z)
     return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
 }
 
-/* Not in control groups: each engine has its own. */
 static bool is_alike(const spare *s, const gbx_spawn_options *o, gbx_span config)
 {
-    return s->row > 0 && o->cgroup < 0 && s->worker_uid == o->worker_uid &&
+    return s->row > 0 && s->worker_uid == o->worker_uid &&
            s->config_len == config.len &&
            memcmp(s->config, config.data, config.len) == 0;
 }
@@ -417,10 +420,10 @@ static bool take_spare(zygote *z, const gbx_spawn_options *o, gbx_span config,
     spare *s = &z->spare;
     struct pollfd p = {.events = 0}; /* for POLLHUP */
 
+    if (!o->takes_spare || config.len > CONFIG_SIZE)
+        return false;
     if (!is_alike(s, o, config)) {
         end_spare(z);
-        if (config.len == 0 || config.len > CONFIG_SIZE || o->cgroup >= 0)
-            return false;
         memcpy(s->config, config.data, config.len);
         s->config_len = config.len;
         s->worker_uid = o->worker_uid;

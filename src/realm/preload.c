@@ -25,6 +25,7 @@ static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url
 
     realm->origin = (gbx_origin){.url = url};
     gbx_describe(realm, thrown, GBX_FAILURE_THROWN, &error);
+    realm->origin = (gbx_origin){.url = GBX_CODE_URL}; /* url may be gone later */
     failed->line = error.line;
     failed->column = error.column;
     if (failed->line > 0 && failed->column > 0)

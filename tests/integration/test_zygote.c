@@ -19,39 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How many children of pid have this name, and one of them. */
-static size_t children_of(pid_t pid, const char *wanted, pid_t *ret)
-{
-    size_t count = 0;
-    DIR *dir = opendir("/proc");
-
-    assert_non_null(dir);
-    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        pid_t at = (pid_t)strtol(e->d_name, NULL, 10);
-        char path[64];
-        char name[32] = "";
-        FILE *f;
-
-        if (at <= 0 || proc_parent(at) != pid)
-            continue;
-        (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
-        f = fopen(path, "re");
-        if (f != NULL && fgets(name, sizeof name, f) != NULL &&
-            strcmp(name, wanted) == 0 && proc_state(at) != 'Z') {
-            count++;
-            if (ret != NULL)
-                *ret = at;
-        }
-        if (f != NULL)
-            (void)fclose(f);
-    }
-    (void)closedir(dir);
-    return count;
-}
-
 static size_t zygotes_of(pid_t pid, pid_t *ret)
 {
-    return children_of(pid, "glovebox-zygote\n", ret);
+    return proc_children_named(pid, "glovebox-zygote\n", ret);
 }
 
 /* 0: there is none. */
@@ -195,7 +165,7 @@ static bool find_spare(void *ret)
     pid_t found = 0;
     FILE *f;
 
-    if (children_of(getpid(), "glovebox-spare\n", &found) != 1)
+    if (proc_children_named(getpid(), "glovebox-spare\n", &found) != 1)
         return false;
     (void)snprintf(path, sizeof path, "/proc/%d/status", (int)found);
     f = fopen(path, "re");
@@ -372,8 +342,9 @@ TEST(zygote__that_hangs_is_ended)
 }
 
 typedef struct killer {
+    const char *name; /* of whom it kills */
+    long pause_ns;
     atomic_bool is_over;
-    int sig;
     size_t killed;
 } killer;
 
@@ -393,19 +364,29 @@ static void kill_when_it_comes(void *user, size_t thread)
         return;
     }
     for (unsigned i = 0; !k->is_over; i++) {
-        const struct timespec pause = {0, (long)(i * 7919 % 60) * 1000000};
-        pid_t zygote = zygote_of(getpid());
+        const struct timespec pause = {0, (long)(i * 7919 % 60) * k->pause_ns};
+        pid_t found = 0;
 
         (void)nanosleep(&pause, NULL);
-        if (zygote != 0 && zygote == zygote_of(getpid()) && kill(zygote, k->sig) == 0)
+        if (proc_children_named(getpid(), k->name, &found) == 1 &&
+            kill(found, SIGKILL) == 0)
             k->killed++;
     }
 }
 
 TEST(zygote__killed_at_any_step_costs_no_call)
 {
-    killer k = {.sig = SIGKILL};
+    killer k = {.name = "glovebox-zygote\n", .pause_ns = 1000000};
 
+    threads_run(2, kill_when_it_comes, &k);
+    assert_true(k.killed > 0);
+}
+
+TEST(template__that_was_forked_ahead_costs_no_call_if_all_die)
+{
+    killer k = {.name = "glovebox-spare\n", .pause_ns = 10000};
+
+    (void)make_spare();
     threads_run(2, kill_when_it_comes, &k);
     assert_true(k.killed > 0);
 }

@@ -231,7 +231,10 @@ footprint footprint_take(void)
 
     gbx_zygote_end();
     proc_look(getpid(), &tree);
-    return (footprint){proc_fds(), tree.count, tree.zombies};
+    return (footprint){proc_fds(),
+                       tree.count +
+                           proc_children_named(getpid(), "glovebox-spare\n", NULL),
+                       tree.zombies};
 }
 
 static bool is_back(void *user)

@@ -284,3 +284,33 @@ bool proc_forbid(int number, int error)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
+
+size_t proc_children_named(pid_t pid, const char *wanted, pid_t *ret)
+{
+    size_t count = 0;
+    DIR *dir = opendir("/proc");
+
+    if (dir == NULL)
+        return 0;
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        pid_t at = (pid_t)strtol(e->d_name, NULL, 10);
+        char path[64];
+        char name[32] = "";
+        FILE *f;
+
+        if (at <= 0 || proc_parent(at) != pid)
+            continue;
+        (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
+        f = fopen(path, "re");
+        if (f != NULL && fgets(name, sizeof name, f) != NULL &&
+            strcmp(name, wanted) == 0 && proc_state(at) != 'Z') {
+            count++;
+            if (ret != NULL)
+                *ret = at;
+        }
+        if (f != NULL)
+            (void)fclose(f);
+    }
+    (void)closedir(dir);
+    return count;
+}

@@ -394,7 +394,6 @@ export class Solver {
 
   bind(call, f) {
     if (ESCAPES.test(f.name)) return;
-    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0], call.result);
     const { args, spread } = call;
     args.forEach((arg, i) => {
       if (arg === 0) return;

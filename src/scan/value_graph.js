@@ -86,6 +86,7 @@ class Builder {
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
   above = 0; /* the superclass of the class that is being read */
+  handers = new Set(); /* functions that get require(...): they return it, or an object made of it */
 
   node() {
     return this.count++;
@@ -605,6 +606,7 @@ class Builder {
     const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
     const args = [], spread = [];
+    if (callee !== 0 && isRequire(n.arguments[0])) this.handers.add(callee);
     n.arguments.forEach((a, i) => {
       if (a.type === 'SpreadElement') spread.push(i);
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
@@ -627,6 +629,8 @@ class Builder {
     this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags, this.container, spread, this.choice, this.within]);
   }
 }
+
+const isRequire = (n) => n?.type === 'CallExpression' && n.callee.name === 'require';
 
 /* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
 function stripsAll([pattern, by]) {
@@ -663,5 +667,6 @@ export function graphOf(path, text) {
   for (const [name, node] of [['module', b.moduleObject], ['exports', b.exports]]) scope.vars.set(name, { node });
   b.graph.flags.esm = program.sourceType === 'module';
   b.block(scope, program.body, true);
+  for (const [callee, , , [module], result] of b.graph.calls) if (b.handers.has(callee)) b.edge(module, result);
   return { path, ...b.graph, exports: b.get(b.moduleObject, 'exports'), count: b.count };
 }

@@ -168,7 +168,8 @@ function registration(s, call) {
   }
   const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
   if (isRequest) {
-    s.late.push(() => s.seed(args[1], tool, true));
+    const isBundled = () => [...s.functions.values()].some((f) => f.name === name);
+    s.late.push(() => (isBundled() && isOfSdk(s, call.within)) || s.seed(args[1], tool, true));
     return true;
   }
   if (name === 'registerTool') {
@@ -181,6 +182,13 @@ function registration(s, call) {
   }
   s.seed(handler, tool);
   return true;
+}
+
+/* True in a class of an SDK in a bundle: the project registers by its methods, and its own handlers
+ * of requests only pass on to what is registered. */
+function isOfSdk(s, f) {
+  const registers = (object) => s.tools.some(({ how, handlers }) => (handlers || how === 'setRequestHandler') && s.box(object).members.has(how));
+  return f !== undefined && (s.tokensAt(f.self).some((token) => token.kind === OBJECT && registers(token)) || isOfSdk(s, f.within));
 }
 
 function toolObject(s, call, object) {

@@ -54,7 +54,13 @@ function chainOf(n) {
 const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
-const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
+
+/* Strict patterns match only what is made of words or of arithmetic, neither of which calls anything. */
+const WORD = String.raw`\\[dw.\-/@+:]|[\w\-@:/,=%+# ]|\[-?(?:(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\\[dw]|\\p\{[LN]\w*\})-?|\\[.\-/@+:]|[\w.@:/,=%+# ](?!-[^\]]))+-?\]`;
+const ARITHMETIC = String.raw`\[(?!\^)(?:\\[ds.+\-*/()^%]|[(-9%^]| (?!-))+\]`;
+const COUNT = String.raw`[*+?]|\{\d+,?\d*\}`, GROUP = String.raw`\((?:\?:|\?<\w+>)?|[|)]`;
+const STRICT = new RegExp(`^\\^(?:(?:${WORD}|${COUNT}|${GROUP})*|(?:${ARITHMETIC}|${COUNT})+)\\$$`);
+const isStrictPattern = ({ pattern, flags }) => STRICT.test(pattern) && !flags.includes('m') && !pattern.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').includes('|');
 
 class Builder {
   /* What solve.js reads. */
@@ -86,6 +92,7 @@ class Builder {
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
   above = 0; /* the superclass of the class that is being read */
+  asked = new Set(); /* functions whose checks are being read */
   handers = new Set(); /* functions that get require(...): they return it, or an object made of it */
 
   node() {
@@ -178,11 +185,11 @@ class Builder {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|RegExp)Literal$|Function/.test(init?.type) ? init : undefined);
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
-          if (!isDeep) this.declare(scope, n.id);
+          if (!isDeep) this.declare(scope, n.id, n);
           break;
         case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
       }
@@ -210,19 +217,41 @@ class Builder {
   }
 
   /* Chains that are known to be harmless if the condition has that outcome. */
-  checked(n, outcome) {
-    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
+  checked(scope, n, outcome) {
+    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(scope, n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
-      return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
-    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(n) : undefined;
+      return [...this.checked(scope, n.left, outcome), ...this.checked(scope, n.right, outcome)];
+    if (n.type === 'CallExpression' && n.callee.type === 'Identifier') return this.ensured(scope, n, outcome);
+    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(scope, n) : undefined;
     return chain === undefined ? [] : [chain];
   }
 
+  /* Arguments that a function of the file has checked if its call has that outcome; without one, if
+   * it returns at all. */
+  ensured(scope, { callee, arguments: args = [] }, outcome) {
+    const f = this.find(scope, callee?.name)?.value, found = [];
+    if (!/Function/.test(f?.type) || this.asked.has(f)) return [];
+    this.asked.add(f);
+    for (const n of f.body.type === 'BlockStatement' ? f.body.body : [{ type: 'ReturnStatement', argument: f.body }]) {
+      const end = n.type === 'IfStatement' ? [n.consequent.body ?? n.consequent].flat().at(-1) : n;
+      if (n !== end && (end?.type === 'ThrowStatement' || (outcome !== undefined && end?.argument?.value === !outcome))) found.push(...this.checked(scope, n.test, false));
+      else if (n.type === 'ReturnStatement' && n.argument && outcome !== undefined) found.push(...this.checked(scope, n.argument, outcome));
+      else if (!/^(Variable|Expression)/.test(n.type)) break;
+    }
+    this.asked.delete(f);
+    return args.filter((arg, i) => found.includes(f.params[i]?.name)).map(chainOf).filter(Boolean);
+  }
+
+  isStrict(scope, n) {
+    const pattern = n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n;
+    return pattern?.type === 'RegExpLiteral' && isStrictPattern(pattern);
+  }
+
   /* LIST.includes(chain), /^...$/.test(chain), Number.isInteger(chain) */
-  listed({ callee, arguments: args }) {
+  listed(scope, { callee, arguments: args }) {
     const method = callee.property?.name, receiver = callee.object;
     const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
-    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
+    const isPattern = method === 'test' && this.isStrict(scope, receiver);
     return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
   }
 
@@ -247,10 +276,10 @@ class Builder {
     for (const n of statements) {
       if (n.type !== 'FunctionDeclaration') this.statement(scope, n);
       if (isExit(n)) return;
-      if (n.type === 'IfStatement' && leaves(n.consequent)) {
-        if (this.truth(scope, n.test) === true) return;
-        scope = scopeIn(scope, false, this.checked(n.test, false));
-      }
+      const isLeft = n.type === 'IfStatement' && leaves(n.consequent);
+      if (isLeft && this.truth(scope, n.test) === true) return;
+      const clean = isLeft ? this.checked(scope, n.test, false) : n.type === 'ExpressionStatement' ? this.ensured(scope, n.expression.argument ?? n.expression) : [];
+      if (clean.length > 0) scope = scopeIn(scope, false, clean);
     }
   }
 
@@ -302,8 +331,8 @@ class Builder {
     const truth = this.truth(scope, test);
     this.value(scope, test);
     const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
-    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(test, true)), consequent), to));
-    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(test, false)), alternate), to);
+    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(scope, test, true)), consequent), to));
+    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(scope, test, false)), alternate), to);
     return to;
   }
 
@@ -519,7 +548,7 @@ class Builder {
         const truth = this.truth(scope, n.left), to = this.node();
         if (n.operator === '&&' && truth === false) return 0;
         this.edge(this.value(scope, n.left), to);
-        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
+        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(scope, n.left, true)) : scope, n.right), to);
         return to;
       }
       case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
@@ -605,7 +634,8 @@ class Builder {
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
     if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
-    const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
+    /* A strict pattern chooses, as a list does. */
+    const callee = isMember ? this.get(receiver, name === 'regex' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
     const args = [], spread = [];
     if (callee !== 0 && isRequire(n.arguments[0])) this.handers.add(callee);
@@ -614,6 +644,7 @@ class Builder {
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
+    if (this.isStrict(scope, name === 'match' ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
@@ -637,8 +668,8 @@ const isRequire = (n) => n?.type === 'CallExpression' && n.callee.name === 'requ
 /* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
 function stripsAll([pattern, by]) {
   if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
-  const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
-  return kept !== null && /^(\\[wd.\-/]|[\w.\-@:/ ])*$/.test(kept[1]) && /^[\w\-.]?$/.test(by.value);
+  const kept = /^\[\^([^\]]*\])\+?$/.exec(pattern.pattern);
+  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
 }
 
 function namesOf(n) {

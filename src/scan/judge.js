@@ -15,7 +15,7 @@ const CONFINED = /^(--permission|--experimental-permission)$/;
 const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
 const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
 const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
-const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
+const EVAL = /^(global\.(eval|Function|import|require)|module(\.Module)?\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
 const WORKER = /^(worker_threads|global)\.Worker$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 
@@ -137,7 +137,7 @@ class Judge {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
       if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
-    } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
+    } else if (/^(global|timers)\.set(Timeout|Interval)$/.test(path)) {
       const sources = this.codeAt(first);
       if (sources.length > 0 && !this.s.tokensAt(first).some(({ f }) => f)) this.evaluated(call, sources, path);
     } else if (START.test(path)) {

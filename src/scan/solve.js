@@ -362,8 +362,17 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
+    call.args = call.args.map((arg, i) => (call.spread[0] <= i ? this.elements(arg) : arg));
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
+  }
+
+  /* A node with the elements of what is at a node. */
+  elements(from) {
+    const node = this.node();
+    this.read(from, '*', node);
+    this.edge(from, node, 1);
+    return node;
   }
 
   enter(call, token) {
@@ -396,17 +405,9 @@ export class Solver {
     if (ESCAPES.test(f.name)) return;
     const { args, spread } = call;
     args.forEach((arg, i) => {
-      if (arg === 0) return;
-      if (spread[0] <= i) {
-        const inner = this.node();
-        this.read(arg, '*', inner);
-        this.edge(arg, inner, 1);
-        for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
-      } else if (f.rest >= 0 && i >= f.rest) {
-        this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
-      } else {
-        this.edge(arg, f.params[i]);
-      }
+      for (let k = i; k <= (spread[0] <= i ? f.params.length - 1 : i); k++)
+        if (arg && f.rest >= 0 && k >= f.rest) this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
+        else this.edge(arg, f.params[k]);
     });
     if (call.flags & 1) {
       f.instance ||= this.fresh();

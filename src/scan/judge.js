@@ -160,7 +160,8 @@ class Judge {
 
   evaluated(call, sources, path) {
     const name = path.replace(/^global\./, '').replace('Function', 'new Function');
-    this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
+    const { worker, child } = call.file.flags, place = `, in a ${child ? 'child process' : 'worker thread'}, which has all rights of the process`;
+    this.report('code-eval', call, `reaches ${name}${worker ? place : ''}`, sources);
     this.sandbox(call, sources);
   }
 
@@ -262,9 +263,9 @@ class Judge {
       else if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
   }
 
-  /* The calls that make such objects. */
+  /* The calls of such functions and classes. */
   made(pattern) {
-    return this.s.calls.filter(({ paths, flags }) => flags & 1 && paths?.some((path) => pattern.test(path)));
+    return this.s.calls.filter(({ paths }) => paths?.some((path) => pattern.test(path)));
   }
 
   vm(call, path, method, sources) {
@@ -430,7 +431,8 @@ class Judge {
   all() {
     const isWorker = ({ paths }) => paths.some((path) => WORKER.test(path));
     /* Workers last: by then it is known whether they run code that they are sent. */
-    const known = this.s.calls.filter(({ paths }) => paths !== undefined), ordered = [...known.filter((call) => !isWorker(call)), ...known.filter(isWorker)];
+    const forks = this.made(/^child_process\.fork$/), isConfined = forks.length > 0 && forks.every(({ args }) => args.some((arg) => this.s.textsAt(arg, 2).some((text) => CONFINED.test(text))));
+    const known = this.s.calls.filter(({ paths, file }) => paths !== undefined && !(isConfined && file.flags.child)), ordered = [...known.filter((call) => !isWorker(call)), ...known.filter(isWorker)];
     for (const call of ordered) for (const path of call.paths) this.path(call, path);
     this.timers();
     this.inputs();

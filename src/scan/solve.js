@@ -54,7 +54,7 @@ export class Solver {
   }
 
   /*
-   * Files with tools, files for workers, and all files connected with these by imports. In a large
+   * Files with tools, files for workers and forks, and all files connected with these by imports. In a large
    * project, only files from which a dangerous call can be reached, and the files they import.
    */
   related(files) {
@@ -67,6 +67,8 @@ export class Solver {
         near.get(target).above.push(file);
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => Object.hasOwn(REGISTERS, call[2]));
+    /* A program that hears process.on('message') and has no tools is one for fork(). */
+    for (const file of files) file.flags.worker ||= file.flags.child && !hasTools(file);
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));

@@ -79,7 +79,7 @@ class Builder {
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
-    flags: { esm: false, worker: false, inputSchema: false, danger: false },
+    flags: { esm: false, worker: false, child: false, inputSchema: false, danger: false },
   };
   count = 1; /* node 0: no value of interest */
   known = new Map(); /* constants, modules and imports */
@@ -638,6 +638,7 @@ class Builder {
     /* A strict pattern chooses, as a list does. */
     const callee = isMember ? this.get(receiver, name === 'regex' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
+    if (chainOf(c) === 'process.on' && n.arguments[0]?.value === 'message') this.graph.flags.child = true;
     const args = [], spread = [];
     if (callee !== 0 && isRequire(n.arguments[0])) this.handers.add(callee);
     n.arguments.forEach((a, i) => {

@@ -36,6 +36,8 @@ const SANDBOXES = [
 
 /* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
+/* Those of fields that hold others. */
+const HOLDS = /\.(object|record|array|union)\(\)/;
 
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
@@ -111,12 +113,17 @@ class Judge {
   kindOf({ tool, field }) {
     const found = [];
     for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
-      const at = this.s.members(node)?.get(field);
-      if (at === undefined) continue;
-      const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-      if (paths.length > 0) found.push(paths.sort((a, b) => b.length - a.length)[0]);
+      const at = this.s.members(node)?.get(field) ?? 0, inner = this.schemasAt(at, 2).filter((kind) => !HOLDS.test(kind)), own = this.schemasAt(at, 0);
+      if (inner.length > 0 && (inner.every((kind) => CHOSEN.test(kind)) || own.some((kind) => kind.includes('.object()')))) found.push(...inner);
+      else found.push(...own.slice(0, 1));
     }
     return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
+  }
+
+  /* The kinds of a schema, and of what is in it, the longest first. */
+  schemasAt(node, depth) {
+    const paths = this.s.deep(node, depth).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
+    return paths.sort((a, b) => b.length - a.length);
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {

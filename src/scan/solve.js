@@ -22,7 +22,8 @@ const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|ind
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
 /* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
-const ESCAPES = /^(shell)?_?(escape|quote)/i;
+/* Functions that quote text, but not those that quote for pages, queries and the like. */
+const ESCAPES = /^(shell)?_?(escape|quote)(?!_?(html|xml|reg|ident|id|sql|like|ur[il]|csv|markdown|attr|css|latex))/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
 /* Methods of libraries whose result does not come from their arguments. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;

@@ -647,7 +647,7 @@ class Builder {
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
     if (this.isStrict(scope, name === 'match' ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
-    if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
+    if (/^replace(All)?$/.test(name) && stripsAll(name, n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
@@ -669,11 +669,14 @@ class Builder {
 
 const isRequire = (n) => n?.type === 'CallExpression' && n.callee.name === 'require';
 
-/* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
-function stripsAll([pattern, by]) {
-  if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
+/* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code, and for
+ * x.replace(/'/g, "'\\''"), which quotes for a shell. */
+function stripsAll(name, [pattern, by]) {
+  const text = by?.value ?? (by?.quasis?.length === 1 ? by.quasis[0].value.cooked : undefined);
+  if (typeof text !== 'string' || !(name === 'replaceAll' || pattern.flags?.includes('g'))) return false;
+  if ((pattern.pattern ?? pattern.value) === "'") return /^'(\\'|"'")'$/.test(text);
   const kept = /^\[\^([^\]]*\])\+?$/.exec(pattern.pattern);
-  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
+  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(text);
 }
 
 function namesOf(n) {

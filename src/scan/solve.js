@@ -270,8 +270,10 @@ export class Solver {
     for (const token of [...this.tokensAt(node)]) then(token);
   }
 
-  read(object, name, to) {
+  /* The node to which that member flows, of all objects at a node; "*": all members. */
+  read(object, name, to = this.node()) {
     if (to) this.watch(object, (token) => this.readFrom(token, name, to));
+    return to;
   }
 
   write(from, object, name) {
@@ -365,17 +367,9 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
-    call.args = call.args.map((arg, i) => (call.spread[0] <= i ? this.elements(arg) : arg));
+    call.args = call.args.map((arg, i) => (call.spread[0] <= i ? this.read(arg, '*') : arg));
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
-  }
-
-  /* A node with the elements of what is at a node. */
-  elements(from) {
-    const node = this.node();
-    this.read(from, '*', node);
-    this.edge(from, node, 1);
-    return node;
   }
 
   enter(call, token) {
@@ -432,19 +426,9 @@ export class Solver {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
-      this.contents(arg, call.result, 1);
+      this.edge(this.read(arg, '*'), call.result, 1);
     }
     this.edge(call.receiver, call.result, 1);
-  }
-
-  /* The members of the objects at a node flow to another. */
-  contents(from, to, kind) {
-    this.watch(from, (token) => {
-      if (token.kind !== OBJECT) return;
-      const inner = this.node();
-      this.readBox(token, '*', inner);
-      this.edge(inner, to, kind);
-    });
   }
 
   /* ---- running -------------------------------------------------------------------------- */

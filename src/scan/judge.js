@@ -111,19 +111,17 @@ class Judge {
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
    * that allows free text. */
   kindOf({ tool, field }) {
-    const found = [];
-    for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
-      const at = this.s.members(node)?.get(field) ?? 0, inner = this.schemasAt(at, 2).filter((kind) => !HOLDS.test(kind)), own = this.schemasAt(at, 0);
-      if (inner.length > 0 && (inner.every((kind) => CHOSEN.test(kind)) || own.some((kind) => kind.includes('.object()')))) found.push(...inner);
-      else found.push(...own.slice(0, 1));
-    }
+    const nodes = field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? [];
+    const found = nodes.flatMap((node) => this.schemasAt(this.s.members(node)?.get(field) ?? 0));
     return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
   }
 
-  /* The kinds of a schema, and of what is in it, the longest first. */
-  schemasAt(node, depth) {
-    const paths = this.s.deep(node, depth).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-    return paths.sort((a, b) => b.length - a.length);
+  /* The kinds of an object's fields, and of a list that can only hold what is chosen; else its own. */
+  schemasAt(node) {
+    const kinds = (depth) => this.s.deep(node, depth).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
+    const own = kinds(0).sort((a, b) => b.length - a.length), inner = kinds(2).filter((kind) => !HOLDS.test(kind));
+    const isInside = inner.length > 0 && (own.some((kind) => kind.includes('.object()')) || inner.every((kind) => CHOSEN.test(kind)));
+    return isInside ? inner : own.slice(0, 1);
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {

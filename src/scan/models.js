@@ -170,8 +170,7 @@ function registration(s, call) {
   }
   const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
   if (isRequest) {
-    const isBundled = () => [...s.functions.values()].some((f) => f.name === name);
-    s.late.push(() => (isBundled() && isOfSdk(s, call.within)) || s.seed(args[1], tool, true));
+    s.late.push(() => ([...s.functions.values()].some((f) => f.name === name) && isOfSdk(s, call.within)) || s.seed(args[1], tool, true));
     return true;
   }
   if (name === 'registerTool') {

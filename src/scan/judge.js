@@ -34,10 +34,8 @@ const SANDBOXES = [
   { is: /^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl).*evalCode(Async)?$/, code: 0, options: 1 },
 ];
 
-/* Schema kinds of fields that cannot hold free text. */
-const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
-/* Those of fields that hold others. */
-const HOLDS = /\.(object|record|array|union)\(\)/;
+/* Schema kinds of fields that cannot hold free text, and of those that hold others. */
+const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;const HOLDS = /\.(object|record|array|union)\(\)/;
 
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
@@ -327,7 +325,8 @@ class Judge {
   /* A worker that runs code: its own text, or code that it is sent. */
   worker(call) {
     const [script, options] = call.args;
-    const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
+    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => one.call.file.flags.worker).flatMap((one) => one.sources);
+    const sources = text.length > 0 ? text : inWorkers;
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
     else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
@@ -354,11 +353,6 @@ class Judge {
       for (let f = within; f !== undefined; f = f.within) this.namesIn.set(f, (this.namesIn.get(f) ?? new Set()).add(name));
     }
     for (const { file, name, container } of this.s.functions.values()) if (ends.has(`${file.path} ${container}`)) this.ends.add(`${file.path} ${name}`);
-  }
-
-  /* Sources that run as code in workers. */
-  codeInWorkers() {
-    return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
 
   /* ---- limits -------------------------------------------------------------------------------- */

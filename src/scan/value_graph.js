@@ -220,9 +220,9 @@ class Builder {
 
   /* Arguments that a function of the file has checked if its call has that outcome; without one, if
    * it returns at all. */
-  ensured(scope, { callee, arguments: args = [] }, outcome) {
+  ensured(scope, { callee, arguments: args = [] }, outcome, isAwaited = false) {
     const f = this.find(scope, callee?.name)?.value, found = [];
-    if (!/Function/.test(f?.type) || this.asked.has(f)) return [];
+    if (!/Function/.test(f?.type) || this.asked.has(f) || (f.async && !isAwaited)) return [];
     this.asked.add(f);
     for (const n of f.body.type === 'BlockStatement' ? f.body.body : [{ type: 'ReturnStatement', argument: f.body }]) {
       const end = n.type === 'IfStatement' ? [n.consequent.body ?? n.consequent].flat().at(-1) : n;
@@ -270,7 +270,7 @@ class Builder {
       if (isExit(n)) return;
       const isLeft = n.type === 'IfStatement' && leaves(n.consequent);
       if (isLeft && this.truth(scope, n.test) === true) return;
-      const clean = isLeft ? this.checked(scope, n.test, false) : n.type === 'ExpressionStatement' ? this.ensured(scope, n.expression.argument ?? n.expression) : [];
+      const clean = isLeft ? this.checked(scope, n.test, false) : n.type === 'ExpressionStatement' ? this.ensured(scope, n.expression.argument ?? n.expression, undefined, n.expression.type === 'AwaitExpression') : [];
       if (clean.length > 0) scope = scopeIn(scope, false, clean);
     }
   }

@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 13997,
+  'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2499,
   'call cycles between files of src': 0,
 };

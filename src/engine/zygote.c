@@ -439,6 +439,7 @@ static bool take_spare(zygote *z, const gbx_spawn_options *o, gbx_span config,
     if (poll(&p, 1, 0) == 0)
         return true;
     gbx_spawned_close(ret);
+    *ret = GBX_SPAWNED_INIT;
     return false;
 }
 

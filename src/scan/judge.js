@@ -15,7 +15,7 @@ const CONFINED = /^(--permission|--experimental-permission)$/;
 const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
 const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
 const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
-const EVAL = /^(global\.(eval|Function|import|require)|module(\.Module)?\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
+const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
 const WORKER = /^(worker_threads|global)\.Worker$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 
@@ -34,8 +34,8 @@ const SANDBOXES = [
   { is: /^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl).*evalCode(Async)?$/, code: 0, options: 1 },
 ];
 
-/* Schema kinds of fields that cannot hold free text, and of those that hold others. */
-const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;const HOLDS = /\.(object|record|array|union)\(\)/;
+/* Schema kinds of fields that cannot hold free text. */
+const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
@@ -109,17 +109,14 @@ class Judge {
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
    * that allows free text. */
   kindOf({ tool, field }) {
-    const nodes = field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? [];
-    const found = nodes.flatMap((node) => this.schemasAt(this.s.members(node)?.get(field) ?? 0));
+    const found = [];
+    for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
+      const at = this.s.members(node)?.get(field);
+      if (at === undefined) continue;
+      const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
+      if (paths.length > 0) found.push(paths.sort((a, b) => b.length - a.length)[0]);
+    }
     return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
-  }
-
-  /* The kinds of an object's fields, and of a list that can only hold what is chosen; else its own. */
-  schemasAt(node) {
-    const kinds = (depth) => this.s.deep(node, depth).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-    const own = kinds(0).sort((a, b) => b.length - a.length), inner = kinds(2).filter((kind) => !HOLDS.test(kind));
-    const isInside = inner.length > 0 && (own.some((kind) => kind.includes('.object()')) || inner.every((kind) => CHOSEN.test(kind)));
-    return isInside ? inner : own.slice(0, 1);
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {
@@ -140,7 +137,7 @@ class Judge {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
       if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
-    } else if (/^(global|timers)\.set(Timeout|Interval)$/.test(path)) {
+    } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
       const sources = this.codeAt(first);
       if (sources.length > 0 && !this.s.tokensAt(first).some(({ f }) => f)) this.evaluated(call, sources, path);
     } else if (START.test(path)) {
@@ -163,8 +160,7 @@ class Judge {
 
   evaluated(call, sources, path) {
     const name = path.replace(/^global\./, '').replace('Function', 'new Function');
-    const { worker, child } = call.file.flags, place = `, in a ${child ? 'child process' : 'worker thread'}, which has all rights of the process`;
-    this.report('code-eval', call, `reaches ${name}${worker ? place : ''}`, sources);
+    this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
     this.sandbox(call, sources);
   }
 
@@ -261,14 +257,13 @@ class Judge {
     else if (/evalCode/.test(method)) this.quickjs(call, call.args[options], sources);
     else if (!this.isSet(call.args[options], 'timeout')) this.report('no-timeout', call, `${method}${path.startsWith('vm.') ? '' : ' of isolated-vm'} without timeout`, sources);
     if (call.args[context]) this.context(call, call.args[context], sources);
-    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.(Isolate|Reference)$/) : [])
-      if (made.paths.includes('isolated-vm.Reference')) this.context(made, made.args[0] ?? 0, sources, false);
-      else if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
+    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.Isolate$/) : [])
+      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
   }
 
-  /* The calls of such functions and classes. */
+  /* The calls that make such objects. */
   made(pattern) {
-    return this.s.calls.filter(({ paths }) => paths?.some((path) => pattern.test(path)));
+    return this.s.calls.filter(({ paths, flags }) => flags & 1 && paths?.some((path) => pattern.test(path)));
   }
 
   vm(call, path, method, sources) {
@@ -286,13 +281,11 @@ class Judge {
     return names.some((name) => members.has(name)) || members.has('*');
   }
 
-  /* hasMembers: code gets what is in the object. */
-  context(call, node, sources, hasMembers = true) {
+  context(call, node, sources) {
     const passed = new Set(), network = new Set();
     for (const token of this.s.tokensAt(node)) {
-      for (const [found, pattern] of token.kind === MODULE ? [[passed, HOST], [network, NETWORK]] : [])
-        if (pattern.test(token.path)) found.add(token.path.replace('global.', ''));
-      for (const [name, member] of token.kind === OBJECT && hasMembers ? this.s.membersOf(token) : [])
+      if (token.kind === MODULE && HOST.test(token.path)) passed.add(token.path.replace('global.', ''));
+      for (const [name, member] of token.kind === OBJECT ? this.s.membersOf(token) : [])
         for (const { f, path = '' } of this.s.deep(member, 1)) {
           if (f ? this.usesNetwork(f) : NETWORK.test(path)) network.add(name);
           if (f || (path !== '' && !INTRINSIC.test(path) && !path.includes('()'))) passed.add(name === '*' ? 'all of globalThis' : name);
@@ -325,8 +318,7 @@ class Judge {
   /* A worker that runs code: its own text, or code that it is sent. */
   worker(call) {
     const [script, options] = call.args;
-    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => one.call.file.flags.worker).flatMap((one) => one.sources);
-    const sources = text.length > 0 ? text : inWorkers;
+    const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
     else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
@@ -353,6 +345,11 @@ class Judge {
       for (let f = within; f !== undefined; f = f.within) this.namesIn.set(f, (this.namesIn.get(f) ?? new Set()).add(name));
     }
     for (const { file, name, container } of this.s.functions.values()) if (ends.has(`${file.path} ${container}`)) this.ends.add(`${file.path} ${name}`);
+  }
+
+  /* Sources that run as code in workers. */
+  codeInWorkers() {
+    return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
 
   /* ---- limits -------------------------------------------------------------------------------- */
@@ -430,8 +427,7 @@ class Judge {
   all() {
     const isWorker = ({ paths }) => paths.some((path) => WORKER.test(path));
     /* Workers last: by then it is known whether they run code that they are sent. */
-    const forks = this.made(/^child_process\.fork$/), isConfined = forks.length > 0 && forks.every(({ args }) => args.some((arg) => this.s.textsAt(arg, 2).some((text) => CONFINED.test(text))));
-    const known = this.s.calls.filter(({ paths, file }) => paths !== undefined && !(isConfined && file.flags.child)), ordered = [...known.filter((call) => !isWorker(call)), ...known.filter(isWorker)];
+    const known = this.s.calls.filter(({ paths }) => paths !== undefined), ordered = [...known.filter((call) => !isWorker(call)), ...known.filter(isWorker)];
     for (const call of ordered) for (const path of call.paths) this.path(call, path);
     this.timers();
     this.inputs();

@@ -15,7 +15,7 @@ const PATHS = [
   /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
   /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?|write))?)?/,
   /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
-  /(util(\.(promisify|inspect))?|module(\.createRequire|(\.Module)?(\(\)(\._compile)?)?)|(path|os|url|timers)(\.\w+)?)/,
+  /(util(\.(promisify|inspect))?|module(\.(createRequire|Module|Module\(\)|Module\(\)\._compile))?|(path|os|url|timers)(\.\w+)?)/,
   /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
   /@modelcontextprotocol\/[\w./-]+?(\.\w+Schema)?/,
   /(node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)(\.\w+)?/,
@@ -59,13 +59,8 @@ const MODELS = [
   /* Texts become literals, which are safe in code, but not in a shell. */
   [/^global\.JSON\.stringify$/, (s, { args: [value], result }) => {
     s.edge(value, result, 2);
-    s.edge(s.read(value, '*'), result, 2);
+    s.contents(value, result, 2);
   }],
-  /* ... and text again. */
-  [/^global\.JSON\.parse$/, (s, { args: [value], result }) => s.watch(value, ({ kind, key, source }) => {
-    s.edge(value, result, 1);
-    if (kind === QUOTED) s.give(result, s.token(TAINT, key, { source }));
-  })],
   [/^global\.Promise$/, (s, { args: [executor], result }) => s.eachFunction(executor, (f) => s.give(f.params[0], s.token(SETTLE, result, { to: result })))],
   [/^global\.Object\.assign$/, (s, { args: [to, ...rest], result }) => {
     for (const from of rest) s.copyMembers(from, to);
@@ -74,14 +69,17 @@ const MODELS = [
   [/^global\.Object\.create$/, (s, { args: [above], result }) => s.copyMembers(above, s.fresh(result))],
   [/^global\.(Object|Reflect)\.getPrototypeOf$/, (s, { args: [value], result }) => s.eachFunction(value, (f, token) => s.give(result, token))],
   [/^global\.Object\.(values|entries)$/, (s, { args: [object], result }, path) => {
-    const isPair = path.endsWith('entries'), member = s.read(object, '*'), made = s.fresh(result), element = isPair ? s.fresh() : member;
+    const isPair = path.endsWith('entries'), member = s.node(), made = s.fresh(result), element = isPair ? s.fresh() : member;
+    s.read(object, '*', member);
+    s.edge(object, member, 1);
     if (isPair) s.write(member, element, '[]');
     s.write(element, made, '[]');
   }],
   [/^global\.(Map|Set|WeakMap|Array)$/, (s, { args, result }) => {
-    const made = s.fresh(result), pair = s.node();
+    const made = s.fresh(result), pair = s.node(), value = s.node();
     for (const arg of args) s.read(arg, '*', pair);
-    s.write(s.read(pair, '*'), made, '*');
+    s.read(pair, '*', value);
+    s.write(value, made, '*');
     s.write(pair, made, '*');
   }],
   /* What a worker is sent arrives at its channel, and what it sends is a result of code. */
@@ -147,7 +145,7 @@ function arrayMethod(s, call, token) {
     const made = isMade ? s.fresh(call.result) : 0;
     s.eachFunction(args[0], (f) => {
       s.edge(element, f.params[name === 'reduce' ? 1 : 0]);
-      if (name === 'reduce') for (const from of [f.result, args[1]]) for (const to of [f.params[0], call.result]) s.edge(from, to);
+      if (name === 'reduce') for (const to of [f.params[0], call.result]) s.edge(f.result, to);
       s.write(f.result, made, '[]');
     });
   }
@@ -170,12 +168,13 @@ function registration(s, call) {
   }
   const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
   if (isRequest) {
-    s.late.push(() => ([...s.functions.values()].some((f) => f.name === name) && isOfSdk(s, call.within)) || s.seed(args[1], tool, true));
+    s.late.push(() => s.seed(args[1], tool, true));
     return true;
   }
   if (name === 'registerTool') {
+    tool.schema = s.node();
     tool.config = args[1];
-    tool.schema = s.read(args[1], 'inputSchema');
+    s.read(args[1], 'inputSchema', tool.schema);
   } else {
     /* name, [description], [schema], [annotations], handler */
     tool.schemas = args.slice(name === 'tool' ? 1 : 0, -1);
@@ -184,15 +183,12 @@ function registration(s, call) {
   return true;
 }
 
-/* True in a class of an SDK in a bundle: the project registers by its methods, and its own handlers
- * of requests only pass on to what is registered. */
-function isOfSdk(s, f) {
-  const registers = (object) => s.tools.some(({ how, handlers }) => (handlers || how === 'setRequestHandler') && s.box(object).members.has(how));
-  return f !== undefined && (s.tokensAt(f.self).some((token) => token.kind === OBJECT && registers(token)) || isOfSdk(s, f.within));
-}
-
 function toolObject(s, call, object) {
   const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node() });
   for (const key of ['parameters', 'inputSchema']) s.read(object, key, tool.schema);
-  for (const key of ['execute', 'handler', 'run', 'callback']) s.seed(s.read(object, key), tool);
+  for (const key of ['execute', 'handler', 'run', 'callback']) {
+    const node = s.node();
+    s.read(object, key, node);
+    s.seed(node, tool);
+  }
 }

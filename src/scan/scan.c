@@ -49,6 +49,11 @@ static void release_result(gbx_result **result)
     gbx_result_free(*result);
 }
 
+static int64_t now_ms(void)
+{
+    return gbx_clock_now_ns() / GBX_NS_PER_MS;
+}
+
 static unsigned thread_count(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -172,7 +177,7 @@ static void read_graphs(work *w, size_t first, size_t end)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
-    int64_t now = gbx_clock_now_ns() / GBX_NS_PER_MS;
+    int64_t now = now_ms();
     gbx_error err = {0};
     gbx_status status;
     gbx_limits limits = GBX_LIMITS_INIT;
@@ -242,7 +247,7 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
     pthread_t threads[THREADS_MAX];
     unsigned started = 0;
 
-    w->end_ms = gbx_clock_now_ns() / GBX_NS_PER_MS + ALL_MS;
+    w->end_ms = now_ms() + ALL_MS;
     while (started + 1 < thread_count() &&
            pthread_create(&threads[started], NULL, work_main, w) == 0)
         started++;

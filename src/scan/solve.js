@@ -20,12 +20,9 @@ const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|ind
 /* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
  * array literal is known, so it is not read from there. */
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
-/* Modules and globals that may run code or start programs. */
-const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 /* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
-/* Functions that quote text, but not those that quote for pages, queries and the like. */
-const ESCAPES = /^(shell)?_?(escape|quote)(?!_?(html|xml|reg|ident|id|sql|like|ur[il]|csv|markdown|attr|css|latex))/i;
+const ESCAPES = /^(shell)?_?(escape|quote)/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
 /* Methods of libraries whose result does not come from their arguments. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
@@ -35,6 +32,7 @@ export class Solver {
   flows = []; /* of each node: a Set of edges as to * 4 + kind */
   watchers = []; /* of each node: functions of a token */
   tokens = new Map(); /* by kind and key: { kind, key, ... } */
+  defaults = []; /* of some nodes: the nodes that get their member "default" */
   calls = [];
   functions = new Map(); /* by their nodes */
   tools = [];
@@ -49,7 +47,6 @@ export class Solver {
     this.grow(1);
     this.channel = this.node();
     this.byPath = new Map(files.map((file) => [file.path, file]));
-    this.roots = new Set(files.map(({ path }) => /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0]).filter(Boolean));
     this.files = this.related(files);
     this.most = sizeOf(this.files) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
     for (const file of this.files) this.add(file);
@@ -57,7 +54,7 @@ export class Solver {
   }
 
   /*
-   * Files with tools, files for workers and forks, and all files connected with these by imports. In a large
+   * Files with tools, files for workers, and all files connected with these by imports. In a large
    * project, only files from which a dangerous call can be reached, and the files they import.
    */
   related(files) {
@@ -70,13 +67,10 @@ export class Solver {
         near.get(target).above.push(file);
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => Object.hasOwn(REGISTERS, call[2]));
-    /* A program that hears process.on('message') and has no tools is one for fork(). */
-    for (const file of files) file.flags.worker ||= file.flags.child && !hasTools(file);
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
-    const isDangerous = ({ modules, imports, gets }) => [...modules, ...imports].some(([, name]) => DANGER.test(packageOf(name))) || gets.some(([, name]) => name === 'constructor');
-    const reaching = new Set([...kept].filter(isDangerous));
+    const reaching = new Set([...kept].filter((file) => file.flags.danger));
     for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
     for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
     return files.filter((file) => kept.has(file) && reaching.has(file));
@@ -110,10 +104,11 @@ export class Solver {
     const base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.grow(file.count);
     file.base = base;
-    /* `import x from` a CommonJS file gives all of its exports. */
-    if (!file.flags.esm) this.write(at(file.exports), at(file.exports), 'default');
     for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 4 + kind);
-    for (const [object, name, to] of file.gets) this.read(at(object), name, at(to));
+    for (const [object, name, to] of file.gets) {
+      this.read(at(object), name, at(to));
+      if (name === 'default') (this.defaults[at(object)] ??= []).push(at(to));
+    }
     for (const [from, object, name] of file.puts) this.write(at(from), at(object), name);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
     for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
@@ -147,7 +142,10 @@ export class Solver {
         this.give(node, this.module(packageOf(spec)));
         continue;
       }
-      this.edge(target.exports + target.base, node);
+      const from = target.exports + target.base;
+      this.edge(from, node);
+      /* `import x from` a CommonJS file gives all of its exports. */
+      if (!target.flags.esm) for (const to of this.defaults[node] ?? []) this.edge(from, to);
     }
     for (const n of file.bounded) this.watch(n + file.base, ({ kind, source, call }) => {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
@@ -171,8 +169,13 @@ export class Solver {
 
   /* "@/tools/run" and "~/tools/run": compilers map these to the folder of sources. */
   byAlias(spec) {
-    const rest = /^(@|~|src|#)\/(.+)/.exec(spec)?.[2];
-    return rest && [...this.roots].map((root) => this.resolve(`${root}x`, `./${rest}`)).find(Boolean);
+    const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
+    for (const path of rest === undefined ? [] : this.byPath.keys()) {
+      const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
+      const found = root && this.resolve(`${root}x`, `./${rest}`);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   module(path) {
@@ -264,10 +267,8 @@ export class Solver {
     for (const token of [...this.tokensAt(node)]) then(token);
   }
 
-  /* The node to which that member flows, of all objects at a node; "*": all members. */
-  read(object, name, to = this.node()) {
+  read(object, name, to) {
     if (to) this.watch(object, (token) => this.readFrom(token, name, to));
-    return to;
   }
 
   write(from, object, name) {
@@ -302,11 +303,14 @@ export class Solver {
   readFrom(token, name, to) {
     const { kind, f, source } = token;
     switch (kind) {
-      case FUNCTION: case OBJECT:
-        if (f && name === 'constructor') this.give(to, this.module('global.Function'));
-        if (f && name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
-        if (!f && name === 'shape') this.give(to, token);
+      case FUNCTION:
+        if (name === 'constructor') this.give(to, this.module('global.Function'));
+        if (name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
         this.readBox(token, name, to);
+        break;
+      case OBJECT:
+        this.readBox(token, name, to);
+        if (name === 'shape') this.give(to, token);
         break;
       case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.taint(source.tool, name) : token); break;
       case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
@@ -358,7 +362,6 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
-    call.args = call.args.map((arg, i) => (call.spread[0] <= i ? this.read(arg, '*') : arg));
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
   }
@@ -391,11 +394,20 @@ export class Solver {
 
   bind(call, f) {
     if (ESCAPES.test(f.name)) return;
+    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0], call.result);
     const { args, spread } = call;
     args.forEach((arg, i) => {
-      for (let k = i; k <= (spread[0] <= i ? f.params.length - 1 : i); k++)
-        if (arg && f.rest >= 0 && k >= f.rest) this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
-        else this.edge(arg, f.params[k]);
+      if (arg === 0) return;
+      if (spread[0] <= i) {
+        const inner = this.node();
+        this.read(arg, '*', inner);
+        this.edge(arg, inner, 1);
+        for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
+      } else if (f.rest >= 0 && i >= f.rest) {
+        this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
+      } else {
+        this.edge(arg, f.params[i]);
+      }
     });
     if (call.flags & 1) {
       f.instance ||= this.fresh();
@@ -417,9 +429,19 @@ export class Solver {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
-      this.edge(this.read(arg, '*'), call.result, 1);
+      this.contents(arg, call.result, 1);
     }
     this.edge(call.receiver, call.result, 1);
+  }
+
+  /* The members of the objects at a node flow to another. */
+  contents(from, to, kind) {
+    this.watch(from, (token) => {
+      if (token.kind !== OBJECT) return;
+      const inner = this.node();
+      this.readBox(token, '*', inner);
+      this.edge(inner, to, kind);
+    });
   }
 
   /* ---- running -------------------------------------------------------------------------- */
@@ -475,13 +497,11 @@ export class Solver {
 
   /* The tokens of a node, and those of its objects' members, down to that depth. */
   deep(node, depth = 2) {
-    const found = new Set();
-    for (let nodes = [node]; depth >= 0; depth--) {
-      const met = nodes.flatMap((one) => this.tokensAt(one).filter((token) => !found.has(token)));
-      for (const token of met) found.add(token);
-      nodes = met.flatMap((token) => (token.kind === OBJECT ? [...this.membersOf(token).values()] : []));
-    }
-    return [...found];
+    const found = [...this.tokensAt(node)];
+    if (depth > 0)
+      for (const token of this.tokensAt(node))
+        if (token.kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
+    return found;
   }
 
   /* The members of an object and of its prototypes: name, node. */

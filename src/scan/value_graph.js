@@ -6,7 +6,10 @@
  * make a value harmless.
  */
 import { parse } from '@babel/parser';
+import { packageOf } from './models.js';
 
+/* Modules and globals that may run code or start programs. */
+const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
   'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
@@ -51,13 +54,7 @@ function chainOf(n) {
 const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
-
-/* Strict patterns match only what is made of words or of arithmetic, neither of which calls anything. */
-const WORD = String.raw`\\[dw.\-/@+:]|[\w\-@:/,=%+# ]|\[-?(?:(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\\[dw]|\\p\{[LN]\w*\})-?|\\[.\-/@+:]|[\w.@:/,=%+# ](?!-[^\]]))+-?\]`;
-const ARITHMETIC = String.raw`\[(?!\^)(?:\\[ds.+\-*/()^%]|[(-9%^]| (?!-))+\]`;
-const COUNT = String.raw`[*+?]|\{\d+,?\d*\}`, GROUP = String.raw`\((?:\?:|\?<\w+>)?|[|)]`;
-const STRICT = new RegExp(`^\\^(?:(?:${WORD}|${COUNT}|${GROUP})*|(?:${ARITHMETIC}|${COUNT})+)\\$$`);
-const isStrictPattern = ({ pattern, flags }) => STRICT.test(pattern) && !flags.includes('m') && !pattern.replace(/\((?:[^()]|\([^()]*\))*\)/g, '').includes('|');
+const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
 
 class Builder {
   /* What solve.js reads. */
@@ -76,7 +73,7 @@ class Builder {
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
-    flags: { esm: false, worker: false, child: false, inputSchema: false },
+    flags: { esm: false, worker: false, inputSchema: false, danger: false },
   };
   count = 1; /* node 0: no value of interest */
   known = new Map(); /* constants, modules and imports */
@@ -85,12 +82,10 @@ class Builder {
   choice = null; /* the name in the `case 'run':` around the current place */
   within = 0; /* the function around the current place */
   thisNode = 0;
-  params = []; /* of the function that has `arguments` */
+  argumentsNode = 0;
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
   above = 0; /* the superclass of the class that is being read */
-  asked = new Set(); /* functions whose checks are being read */
-  handers = new Set(); /* functions that get require(...): they return it, or an object made of it */
 
   node() {
     return this.count++;
@@ -102,6 +97,7 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
+    if (name === 'constructor') this.graph.flags.danger = true;
     if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker = true;
     this.graph.gets.push([object, name, to]);
     return to;
@@ -123,10 +119,12 @@ class Builder {
   }
 
   module(path) {
+    this.graph.flags.danger ||= DANGER.test(path);
     return this.shared('modules', path);
   }
 
   import(spec) {
+    this.graph.flags.danger ||= DANGER.test(packageOf(spec));
     return this.shared('imports', spec);
   }
 
@@ -172,17 +170,18 @@ class Builder {
   /* Declares the names of a list of statements, and of `var` those in nested blocks. */
   hoist(scope, statements, isDeep = false) {
     for (let n of statements) {
-      if (n?.type === 'ExportNamedDeclaration' || n?.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
-      if (!n || n.declare) continue;
+      if (n === null || n === undefined) continue;
+      if (n.type === 'ExportNamedDeclaration' || n.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
+      if (n.declare) continue;
       switch (n.type) {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|RegExp)Literal$|Function/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
-          if (!isDeep) this.declare(scope, n.id, n);
+          if (!isDeep) this.declare(scope, n.id);
           break;
         case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
       }
@@ -197,7 +196,8 @@ class Builder {
   /* true, false, or undefined if it is not constant. */
   truth(scope, n) {
     switch (n?.type) {
-      case 'BooleanLiteral': case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
+      case 'BooleanLiteral': return n.value;
+      case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
       case 'NullLiteral': return false;
       case 'Identifier': return this.truth(scope, this.find(scope, n.name)?.value);
       case 'UnaryExpression': {
@@ -209,41 +209,19 @@ class Builder {
   }
 
   /* Chains that are known to be harmless if the condition has that outcome. */
-  checked(scope, n, outcome) {
-    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(scope, n.argument, !outcome);
+  checked(n, outcome) {
+    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
-      return [...this.checked(scope, n.left, outcome), ...this.checked(scope, n.right, outcome)];
-    if (n.type === 'CallExpression' && n.callee.type === 'Identifier') return this.ensured(scope, n, outcome);
-    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(scope, n) : undefined;
+      return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
+    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(n) : undefined;
     return chain === undefined ? [] : [chain];
   }
 
-  /* Arguments that a function of the file has checked if its call has that outcome; without one, if
-   * it returns at all. */
-  ensured(scope, { callee, arguments: args = [] }, outcome, isAwaited = false) {
-    const f = this.find(scope, callee?.name)?.value, found = [];
-    if (!/Function/.test(f?.type) || this.asked.has(f) || (f.async && !isAwaited)) return [];
-    this.asked.add(f);
-    for (const n of f.body.type === 'BlockStatement' ? f.body.body : [{ type: 'ReturnStatement', argument: f.body }]) {
-      const end = n.type === 'IfStatement' ? [n.consequent.body ?? n.consequent].flat().at(-1) : n;
-      if (n !== end && (end?.type === 'ThrowStatement' || (outcome !== undefined && end?.argument?.value === !outcome))) found.push(...this.checked(scope, n.test, false));
-      else if (n.type === 'ReturnStatement' && n.argument && outcome !== undefined) found.push(...this.checked(scope, n.argument, outcome));
-      else if (!/^(Variable|Expression)/.test(n.type)) break;
-    }
-    this.asked.delete(f);
-    return args.filter((arg, i) => found.includes(f.params[i]?.name)).map(chainOf).filter(Boolean);
-  }
-
-  isStrict(scope, n) {
-    const pattern = n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n;
-    return pattern?.type === 'RegExpLiteral' && isStrictPattern(pattern);
-  }
-
   /* LIST.includes(chain), /^...$/.test(chain), Number.isInteger(chain) */
-  listed(scope, { callee, arguments: args }) {
+  listed({ callee, arguments: args }) {
     const method = callee.property?.name, receiver = callee.object;
     const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
-    const isPattern = method === 'test' && this.isStrict(scope, receiver);
+    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
     return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
   }
 
@@ -268,10 +246,10 @@ class Builder {
     for (const n of statements) {
       if (n.type !== 'FunctionDeclaration') this.statement(scope, n);
       if (isExit(n)) return;
-      const isLeft = n.type === 'IfStatement' && leaves(n.consequent);
-      if (isLeft && this.truth(scope, n.test) === true) return;
-      const clean = isLeft ? this.checked(scope, n.test, false) : n.type === 'ExpressionStatement' ? this.ensured(scope, n.expression.argument ?? n.expression, undefined, n.expression.type === 'AwaitExpression') : [];
-      if (clean.length > 0) scope = scopeIn(scope, false, clean);
+      if (n.type === 'IfStatement' && leaves(n.consequent)) {
+        if (this.truth(scope, n.test) === true) return;
+        scope = scopeIn(scope, false, this.checked(n.test, false));
+      }
     }
   }
 
@@ -286,13 +264,15 @@ class Builder {
       case 'ReturnStatement': if (n.argument) this.edge(this.value(scope, n.argument), this.result); break;
       case 'IfStatement': this.branch(scope, n, (inner, part) => this.statement(inner, part)); break;
       case 'BlockStatement': case 'StaticBlock': this.block(scope, n.body); break;
-      case 'TryStatement': for (const part of [n.block, n.handler, n.finalizer]) this.statement(scope, part); break;
-      case 'CatchClause': {
-        const inner = scopeIn(scope);
-        this.declare(inner, n.param);
-        this.block(inner, n.body.body);
+      case 'TryStatement':
+        this.block(scope, n.block.body);
+        if (n.handler) {
+          const inner = scopeIn(scope);
+          this.declare(inner, n.handler.param);
+          this.block(inner, n.handler.body.body);
+        }
+        this.statement(scope, n.finalizer);
         break;
-      }
       case 'SwitchStatement': {
         const inner = scopeIn(scope), chain = chainOf(n.discriminant);
         this.value(scope, n.discriminant);
@@ -304,7 +284,11 @@ class Builder {
         }
         break;
       }
-      case 'WhileStatement': case 'DoWhileStatement': case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
+      case 'WhileStatement': case 'DoWhileStatement':
+        this.value(scope, n.test);
+        if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
+        break;
+      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
       case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
       case 'ThrowStatement': this.record(n, 0, 0, 'throw', [this.value(scope, n.argument)]); break;
       case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
@@ -317,8 +301,8 @@ class Builder {
     const truth = this.truth(scope, test);
     this.value(scope, test);
     const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
-    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(scope, test, true)), consequent), to));
-    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(scope, test, false)), alternate), to);
+    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(test, true)), consequent), to));
+    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(test, false)), alternate), to);
     return to;
   }
 
@@ -335,7 +319,7 @@ class Builder {
     for (const part of [n.init, n.test, n.update]) part?.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
     const from = this.value(scope, n.right);
     if (n.type === 'ForOfStatement') this.assign(scope, n.left.declarations?.[0].id ?? n.left, this.get(from, '*'));
-    if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
+    this.statement(scope, n.body);
   }
 
   declaration(scope, n) {
@@ -385,13 +369,11 @@ class Builder {
   }
 
   namespace(scope, n) {
-    if (n.declare || n.id.type !== 'Identifier') return;
-    /* namespace A.B { } exports B from A. */
-    const statements = n.body.type === 'TSModuleDeclaration' ? [{ type: 'ExportNamedDeclaration', declaration: n.body, specifiers: [] }] : n.body.body;
+    if (n.declare || n.body?.type !== 'TSModuleBlock' || n.id.type !== 'Identifier') return;
     const inner = scopeIn(scope, true), before = this.exports, object = this.object();
     this.edge(object, this.nodeOf(scope, n.id));
     this.exports = object;
-    this.block(inner, statements, true);
+    this.block(inner, n.body.body, true);
     this.exports = before;
   }
 
@@ -426,7 +408,7 @@ class Builder {
 
   /* isInline: it counts as part of the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.params, this.result, this.container, this.within];
+    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
@@ -435,7 +417,11 @@ class Builder {
     this.graph.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
       name, n.loc.start.line, this.container, this.within]);
     this.within = node;
-    if (!isArrow) [this.thisNode, this.params] = [self, params];
+    if (!isArrow) {
+      this.thisNode = self;
+      this.argumentsNode = this.object();
+      for (const param of params) this.put(param, this.argumentsNode, '[]');
+    }
     this.edge(instance, self);
     this.result = result;
     const scope = scopeIn(outer, true);
@@ -450,7 +436,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.params, this.result, this.container, this.within] = saved;
+    [this.thisNode, this.argumentsNode, this.result, this.container, this.within] = saved;
     this.returned = result;
     return node;
   }
@@ -488,12 +474,8 @@ class Builder {
 
   /* ---- expressions --------------------------------------------------------------- */
 
-  /* A text that is made of parts; its first word is a constant if it begins with that text. */
-  joined(parts, text = '') {
-    const to = this.node();
-    for (const part of parts) this.edge(part, to, 1);
-    if (text.trim() !== '') this.edge(this.constant(text.trim().split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
-    return to;
+  firstWord(text) {
+    return this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX));
   }
 
   value(scope, n, name) {
@@ -501,11 +483,12 @@ class Builder {
       case 'Identifier': return this.identifier(scope, n.name);
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
-        const parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim(), to = this.joined(parts, first);
-        if (!first) this.edge(parts[0], to);
+        const to = this.node(), parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim();
+        for (const part of parts) this.edge(part, to, 1);
+        this.edge(first ? this.firstWord(first) : parts[0], to);
         return to;
       }
-      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'ArrayExpression', elements: n.quasi.quasis.map(({ value }) => ({ type: 'StringLiteral', value: value.raw.trim() })) }, ...n.quasi.expressions] }, 8);
+      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
       case 'CallExpression': case 'OptionalCallExpression': return this.call(scope, n, 0);
       case 'ImportExpression': return this.call(scope, { ...n, callee: { type: 'Import' }, arguments: [n.source] }, 0);
       case 'NewExpression': return this.call(scope, n, 1);
@@ -533,31 +516,26 @@ class Builder {
         const truth = this.truth(scope, n.left), to = this.node();
         if (n.operator === '&&' && truth === false) return 0;
         this.edge(this.value(scope, n.left), to);
-        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(scope, n.left, true)) : scope, n.right), to);
+        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
         return to;
       }
       case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
       case 'SequenceExpression': return n.expressions.reduce((last, e) => this.value(scope, e), 0);
       case 'AwaitExpression': case 'SpreadElement': return this.value(scope, n.argument);
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
+      case 'UnaryExpression': case 'UpdateExpression': this.value(scope, n.argument); return 0;
       case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
       case 'TSInstantiationExpression': return this.value(scope, n.expression, name);
+      case 'JSXElement': case 'JSXFragment': this.jsx(scope, n); return 0;
       case 'Import': return this.module('global.import');
     }
-    /* The others hold nothing of interest, but may have calls in them. */
-    for (const part of Object.values(n ?? {}).flat()) if (part?.type) this.value(scope, part);
     return 0;
   }
 
   identifier(scope, name) {
     const binding = this.find(scope, name);
     if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
-    if (name === 'arguments') {
-      const to = this.object();
-      if (this.params.length === 0) this.params.push(this.node());
-      this.params.forEach((param, i) => this.put(param, to, i === 0 ? '0' : '[]'));
-      return to;
-    }
+    if (name === 'arguments') return this.argumentsNode;
     return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
   }
 
@@ -575,7 +553,12 @@ class Builder {
         const inner = side.property?.name === 'length' ? side.object : side.callee?.property?.name === 'byteLength' ? side.arguments[0] : undefined;
         if (inner) this.graph.bounded.push(this.value(scope, inner));
       }
-    return operator === '+' ? this.joined([a, b], left.type === 'StringLiteral' ? left.value : '') : 0;
+    if (operator !== '+') return 0;
+    const to = this.node();
+    this.edge(a, to, 1);
+    this.edge(b, to, 1);
+    if (left.type === 'StringLiteral') this.edge(this.firstWord(left.value.trim()), to);
+    return to;
   }
 
   objectLiteral(scope, n) {
@@ -607,36 +590,35 @@ class Builder {
     for (const key of TOOL_KEYS) if (values[key]) this.graph.sources.push([values[key].node, String(name)]);
   }
 
+  jsx(scope, n) {
+    for (const a of n.openingElement?.attributes ?? []) this.value(scope, a.argument ?? a.value?.expression);
+    for (const child of n.children) this.value(scope, child.expression ?? child);
+  }
+
   /* flags: 1 new, 8 tagged template */
   call(scope, n, flags) {
     const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
-    if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.import(n.arguments[0].value);
+    if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
-    /* A strict pattern chooses, as a list does. */
-    const callee = isMember ? this.get(receiver, name === 'regex' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name) : c.type === 'Super' ? this.above : this.value(scope, c);
+    const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
-    if (chainOf(c) === 'process.on' && n.arguments[0]?.value === 'message') this.graph.flags.child = true;
     const args = [], spread = [];
-    if (callee !== 0 && n.arguments[0]?.callee?.name === 'require') this.handers.add(callee);
     n.arguments.forEach((a, i) => {
       if (a.type === 'SpreadElement') spread.push(i);
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if (this.isStrict(scope, name === 'match' ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
-    if (/^replace(All)?$/.test(name) && stripsAll(name, n.arguments)) return 0;
+    if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
       this.edge(this.module(`zod.${name}()`), result);
       this.edge(args[0] ?? 0, result);
     }
-    const [target = 0, self = 0, ...passed] = chainOf(c)?.startsWith('Reflect.') ? args : [receiver, ...args];
-    if (name === 'call') this.record(n, target, self, '', passed, { ...more, spread: [] });
-    else if (name === 'apply') this.record(n, target, self, '', passed, { ...more, spread: [0] });
-    else if (name === 'construct') this.record(n, target, 0, '', [self, ...passed], { ...more, spread: [0], flags: 1 });
+    if (name === 'call') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [] });
+    else if (name === 'apply') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [0] });
     else if (name === 'bind') this.edge(receiver, result);
     return result;
   }
@@ -646,14 +628,11 @@ class Builder {
   }
 }
 
-/* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code, and for
- * x.replace(/'/g, "'\\''"), which quotes for a shell. */
-function stripsAll(name, [pattern, by]) {
-  const text = by?.value ?? (by?.quasis?.length === 1 ? by.quasis[0].value.cooked : undefined);
-  if (typeof text !== 'string' || !(name === 'replaceAll' || pattern.flags?.includes('g'))) return false;
-  if ((pattern.pattern ?? pattern.value) === "'") return /^'(\\'|"'")'$/.test(text);
-  const kept = /^\[\^([^\]]*\])\+?$/.exec(pattern.pattern);
-  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(text);
+/* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
+function stripsAll([pattern, by]) {
+  if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
+  const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
+  return kept !== null && /^(\\[wd.\-/]|[\w.\-@:/ ])*$/.test(kept[1]) && /^[\w\-.]?$/.test(by.value);
 }
 
 function namesOf(n) {
@@ -684,6 +663,5 @@ export function graphOf(path, text) {
   for (const [name, node] of [['module', b.moduleObject], ['exports', b.exports]]) scope.vars.set(name, { node });
   b.graph.flags.esm = program.sourceType === 'module';
   b.block(scope, program.body, true);
-  for (const [callee, , , [module], result] of b.graph.calls) if (b.handers.has(callee)) b.edge(module, result);
   return { path, ...b.graph, exports: b.get(b.moduleObject, 'exports'), count: b.count };
 }

@@ -5,7 +5,9 @@
  */
 #include "calls.h"
 #include "proc.h"
+#include "sanitized.h"
 #include "test.h"
+#include "until.h"
 
 #include <linux/io_uring.h>
 #include <stdio.h>
@@ -184,6 +186,45 @@ TEST(what_a_fork_of_a_zygote_writes__is_little)
     wait_for_zygote();
     check_frozen(NULL, 400);
     gbx_zygote_end();
+}
+
+/* ---- many engines ------------------------------------------------------------------ */
+
+#define TENANTS 24
+
+static bool are_idle(void *user)
+{
+    return proc_descendants() == TENANTS;
+}
+
+/* One process each, of 1.4 MiB. */
+TEST(engines__that_served_a_call_keep_little)
+{
+    gbx_engine *engines[TENANTS];
+    proc_tree tree;
+    long sum = 0;
+
+    wait_for_zygote();
+    for (size_t i = 0; i < TENANTS; i++) {
+        engines[i] = engine_start(NULL);
+        check_alive(engines[i]);
+    }
+    assert_true(until(are_idle, NULL, 60000));
+    proc_look(getpid(), &tree);
+    for (size_t i = 0; i < tree.count && sum >= 0; i++) {
+        long pss = kib_of(tree.pids[i], "smaps_rollup", "Pss:");
+
+        sum = pss < 0 ? -1 : sum + pss;
+    }
+    for (size_t i = 0; i < TENANTS; i++)
+        gbx_engine_free(engines[i]);
+    gbx_zygote_end();
+    if (sum < 0) {
+        print_message("skipped: only root may look at a template\n");
+        skip();
+    }
+    if (!IS_SANITIZED)
+        assert_in_range(sum / TENANTS, 100, 6 * 1024);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -225,11 +225,10 @@ static bool fork_template(zygote *z, const gbx_spawn_options *o, gbx_span config
                           gbx_spawned *ret)
 {
     int fds[3] = {-1, -1, o->cgroup};
-    bool has_channels =
-        gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK;
     gbx_zygote_answer text = {0};
     int pidfd = -1;
-    bool ok = has_channels && request(z->process.control, o, fds);
+    bool is_open = gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK;
+    bool ok = is_open && request(z->process.control, o, fds);
 
     gbx_fd_close(&fds[0]);
     gbx_fd_close(&fds[1]);
@@ -245,10 +244,8 @@ static bool fork_template(zygote *z, const gbx_spawn_options *o, gbx_span config
     }
     if (!ok)
         gbx_spawned_close(ret);
-    if (!has_channels) { /* descriptors are out: it will not fork ahead, either */
-        end_spare(z);
+    if (!is_open) /* not the zygote's fault: descriptors are out */
         return false;
-    }
     z->forks++;
     note(z, ok);
     if (!ok)
@@ -301,7 +298,8 @@ static void start_spare(family *f, zygote *z)
         return;
     strcpy(s->uids, uids);
     s->process = GBX_SPAWNED_INIT;
-    (void)fork_template(z, &options, (gbx_span){s->config, s->config_len}, &s->process);
+    if (!fork_template(z, &options, (gbx_span){s->config, s->config_len}, &s->process))
+        end_spare(z);
 }
 
 /* The lock is released while the process starts; state WANTED reserves its place. */

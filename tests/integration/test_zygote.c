@@ -157,24 +157,11 @@ TEST(engines__of_one_zygote_have_each_their_own)
 
 /* ---- templates that are forked ahead --------------------------------------------------- */
 
-/* Once it is sealed: the process that forks it has its name too. */
+/* Once it is sealed: the process that forks it has its name, too. */
 static bool find_spare(void *ret)
 {
-    char path[64];
-    char text[4096] = "";
-    pid_t found = 0;
-    FILE *f;
-
-    if (proc_children_named(getpid(), "glovebox-spare\n", &found) != 1)
-        return false;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)found);
-    f = fopen(path, "re");
-    if (f == NULL)
-        return false;
-    (void)!fread(text, 1, sizeof text - 1, f);
-    (void)fclose(f);
-    *(pid_t *)ret = found;
-    return strstr(text, "\nSeccomp:\t2\n") != NULL;
+    return proc_children_named(getpid(), "glovebox-spare\n", ret) == 1 &&
+           proc_status(*(pid_t *)ret, "Seccomp:") == 2;
 }
 
 /* After a row of engines: the template of the next one. */

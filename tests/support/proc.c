@@ -117,7 +117,7 @@ static bool is_below(const process *all, size_t count, const process *p, pid_t r
     return false;
 }
 
-static size_t field_kib(pid_t pid, const char *name)
+size_t proc_status(pid_t pid, const char *name)
 {
     char path[64];
     char text[4096];
@@ -192,12 +192,12 @@ size_t proc_rss_kib(void)
 
 size_t proc_rss_kib_of(pid_t pid)
 {
-    return field_kib(pid, "VmRSS:");
+    return proc_status(pid, "VmRSS:");
 }
 
 size_t proc_peak_kib(void)
 {
-    return field_kib(getpid(), "VmHWM:");
+    return proc_status(getpid(), "VmHWM:");
 }
 
 void proc_reset_peak(void)
@@ -295,21 +295,15 @@ size_t proc_children_named(pid_t pid, const char *wanted, pid_t *ret)
     for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         pid_t at = (pid_t)strtol(e->d_name, NULL, 10);
         char path[64];
-        char name[32] = "";
-        FILE *f;
+        char name[32];
 
-        if (at <= 0 || proc_parent(at) != pid)
-            continue;
         (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)at);
-        f = fopen(path, "re");
-        if (f != NULL && fgets(name, sizeof name, f) != NULL &&
-            strcmp(name, wanted) == 0 && proc_state(at) != 'Z') {
-            count++;
-            if (ret != NULL)
-                *ret = at;
-        }
-        if (f != NULL)
-            (void)fclose(f);
+        if (at <= 0 || proc_parent(at) != pid || proc_state(at) == 'Z' ||
+            !read_text(path, name, sizeof name) || strcmp(name, wanted) != 0)
+            continue;
+        count++;
+        if (ret != NULL)
+            *ret = at;
     }
     (void)closedir(dir);
     return count;

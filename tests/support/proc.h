@@ -30,6 +30,9 @@ void proc_reset_peak(void);
 pid_t proc_template(void);
 size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
 
+/* The number behind `name`, "VmRSS:", in /proc/PID/status; 0 if it has none. */
+size_t proc_status(pid_t pid, const char *name);
+
 /* How many children of pid have this name, which ends in a newline, and one of them. */
 size_t proc_children_named(pid_t pid, const char *wanted, pid_t *ret);
 

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 106027,
+  'lines in src': 106025,
   'lines in src/mcp': 39146,
   'lines in src/mcp/code': 8629,
   'lines in src/mcp/data': 3741,
-  'lines in tests and node/test': 67522,
+  'lines in tests and node/test': 67547,
   'files in src': 376,
   'headers in src': 72,
   'C files under 60 lines': 6,

@@ -267,7 +267,7 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
 
 /*
  * Fork a template and send it this CONFIG; *ret is as after gbx_spawn(). May wait for a
- * starting zygote. False if there is no zygote to fork from: execute the program instead.
+ * starting zygote. False without a zygote: execute the program instead.
  *
  * When several engines in a row have had the same CONFIG, the next one's template is
  * forked ahead. The engine that takes it takes its users too: uids.

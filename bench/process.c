@@ -101,7 +101,7 @@ static void cold(gbx_bench *bench)
 
 /* ---- memory ------------------------------------------------------------------- */
 
-/* The parent of a process, or 0. Its name may hold spaces and ')': look from the end. */
+/* The parent of a process that has memory, or 0. Its name may hold spaces and ')': look from the end. */
 static pid_t parent_of(const char *pid)
 {
     char path[64];
@@ -117,7 +117,9 @@ static pid_t parent_of(const char *pid)
     len = fread(line, 1, sizeof line - 1, file);
     line[len] = '\0';
     after = strrchr(line, ')');
-    return after != NULL && strlen(after) > 4 ? (pid_t)strtol(after + 4, NULL, 10) : 0;
+    if (after == NULL || strlen(after) <= 4 || after[2] == 'Z')
+        return 0;
+    return (pid_t)strtol(after + 4, NULL, 10);
 }
 
 /* The children of any of parents, at most PIDS_MAX. */

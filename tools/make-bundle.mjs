@@ -64,7 +64,7 @@ const PLATFORM_PACKAGE = {
 const ENGINE = 'libjavascriptcoregtk-4.1.so.0';
 
 // Loaded by name and not linked: fetch, its TLS, the databases, tokens of clients, host names.
-const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0', 'libcjose.so.0', 'libidn2.so.0'];
+const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0', 'libcjose.so.0', 'libevent_openssl-2.1.so.7', 'libidn2.so.0'];
 
 function pathOf(soname) {
   const path = new RegExp(`^\\s+${soname.replaceAll('.', '\\.')} \\(libc6,.*=> (.*)$`, 'm').exec(run('/sbin/ldconfig', '-p'))?.[1];

@@ -224,6 +224,13 @@ static const gbx_opt http_rows[] = {
         gbx_http_options, oauth_file, "oauth", "FILE",
         "serve only requests with an access token of the issuer in FILE, whose "
         "scopes say what their clients may use"),
+    GBX_ROW_TEXT(
+        gbx_http_options, tls_cert, "tls-cert", "FILE",
+        "serve by TLS with the certificate and its chain in FILE (PEM): ADDR may "
+        "be reached by other machines; needs --tls-key, and --oauth or "
+        "--token-file"),
+    GBX_ROW_TEXT(gbx_http_options, tls_key, "tls-key", "FILE",
+                 "the key of --tls-cert (PEM, readable by its owner alone)"),
     GBX_ROW_FLAG(gbx_http_options, is_behind_proxy, "behind-proxy",
                  "a proxy with TLS is in front: any Host is accepted, and ADDR may be "
                  "reached by other machines; needs --oauth or --token-file"),
@@ -378,8 +385,9 @@ static gbx_status start_servers(serving *s)
     gate_options = (gbx_gate_options){
         .on_line = s->options.on_audit,
         .on_line_user = s->options.audit_user,
-        /* Behind a proxy, the person is elsewhere. */
-        .takes_sign_ins = s->args->client == NULL && !s->args->http.is_behind_proxy,
+        /* At a public address, the person is elsewhere. */
+        .takes_sign_ins =
+            s->args->client == NULL && !gbx_http_is_public(&s->args->http),
         .keeps_no_answers = s->args->client != NULL,
     };
     servers->gate =
@@ -650,7 +658,7 @@ static int serve_http(mcp_args *args)
     if (status == GBX_OK && spawner < 0)
         return args->http.oauth_file != NULL ? serve_granted(args, &caller)
                                              : serve(args);
-    if (args->http.token_file != NULL)
+    if (args->http.token_file != NULL || args->http.tls_key != NULL)
         gbx_cli_hide_memory();
     raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
@@ -689,10 +697,12 @@ static int mcp_main(void *parsed)
     int status;
 
     if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
-                     args->http.oauth_file != NULL || args->http.is_behind_proxy))
+                     args->http.oauth_file != NULL || args->http.tls_cert != NULL ||
+                     args->http.tls_key != NULL || args->http.is_behind_proxy))
         return gbx_command_misuse(&gbx_command_mcp, false,
-                                  "'--path', '--token-file', '--oauth' and "
-                                  "'--behind-proxy' need --http or --socket");
+                                  "'--path', '--token-file', '--oauth', '--tls-cert', "
+                                  "'--tls-key' and '--behind-proxy' need --http or "
+                                  "--socket");
     if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");

@@ -24,9 +24,9 @@ function run({ under = [], descriptors = [] }, args) {
 
 export async function start(how, ...args) {
   const front = run(how, args);
-  const place = await until(() => front.isOver ? ['', ''] : /listening on (http:\S+|.*(?=, path))/.exec(front.stderr));
+  const place = await until(() => front.isOver ? ['', ''] : /listening on (https?:\S+|.*(?=, path))/.exec(front.stderr));
   assert.ok(place[1], front.stderr);
-  if (place[1].startsWith('http:')) {
+  if (place[1].startsWith('http')) {
     front.url = place[1];
     front.port = Number(new URL(front.url).port);
   }

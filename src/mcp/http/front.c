@@ -41,6 +41,7 @@ typedef struct front {
     gbx_mcp_loop *loop;
     gbx_http_listeners listeners;
     gbx_http_server *server;
+    gbx_http_tls *tls;
     gbx_child_set children;
     LIST_HEAD(, gbx_http_session) sessions;
     gbx_http_session *first; /* while it shows that the server can start */
@@ -399,6 +400,7 @@ static void cleanup(front *f)
     if (f->options->access != NULL)
         f->options->access->stop(f->options->access);
     gbx_http_server_free(f->server);
+    gbx_http_tls_free(f->tls);
     gbx_child_set_drop(&f->children);
     gbx_http_listeners_close(&f->listeners);
     for (size_t i = 0; i < GBX_COUNTOF(f->signals); i++)
@@ -411,15 +413,26 @@ static void cleanup(front *f)
     gbx_fd_close(&f->children.spawner);
 }
 
+bool gbx_http_is_public(const gbx_http_options *o)
+{
+    return o->is_behind_proxy || o->tls_cert != NULL;
+}
+
 gbx_status gbx_http_check(const gbx_http_options *o, gbx_error *reterr)
 {
     if (o->path[0] != '/' || strpbrk(o->path, " ?#") != NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "'--path' must begin with '/'");
     if (o->token_file != NULL && o->oauth_file != NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "either '--token-file' or '--oauth'");
-    if (o->is_behind_proxy && o->token_file == NULL && o->oauth_file == NULL)
+    if ((o->tls_cert != NULL) != (o->tls_key != NULL))
         return gbx_fail(reterr, GBX_E_USAGE,
-                        "'--behind-proxy' needs '--oauth' or '--token-file'");
+                        "'--tls-cert' and '--tls-key' need each other");
+    if (o->tls_cert != NULL && (o->is_behind_proxy || o->address == NULL))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "'--tls-cert' needs '--http', and no '--behind-proxy'");
+    if (gbx_http_is_public(o) && o->token_file == NULL && o->oauth_file == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "'%s' needs '--oauth' or '--token-file'",
+                        o->tls_cert != NULL ? "--tls-cert" : "--behind-proxy");
     return gbx_http_listeners_check(o, reterr);
 }
 
@@ -462,10 +475,12 @@ gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                         strerror(errno));
     make_events(&f);
     f.status = gbx_http_listeners_open(&f.listeners, options, reterr);
+    if (f.status == GBX_OK && options->tls_cert != NULL)
+        f.status = gbx_http_tls_new(options, &f.tls, reterr);
     if (f.status == GBX_OK)
         start_first(&f);
     if (f.status == GBX_OK) {
-        f.server = gbx_http_server_new(f.loop, &f.listeners, &hooks);
+        f.server = gbx_http_server_new(f.loop, &f.listeners, f.tls, &hooks);
         (void)gbx_mcp_loop_run(f.loop);
     }
     cleanup(&f);

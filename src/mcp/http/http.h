@@ -82,9 +82,14 @@ typedef struct gbx_http_options {
     gbx_trust trust;         /* in that file */
     const char *oauth_file;  /* for OAuth; NULL: none */
     gbx_http_access *access; /* by that file, or NULL; borrowed */
+    const char *tls_cert; /* PEM file of the certificate and its chain; NULL: no TLS */
+    const char *tls_key;  /* PEM file of its key */
     bool is_behind_proxy;
     uint8_t token[GBX_SHA256_SIZE]; /* SHA-256 of it, once the file is read */
 } gbx_http_options;
+
+/* True if other machines may send requests: by TLS of its own or of a proxy. */
+bool gbx_http_is_public(const gbx_http_options *options);
 
 /* Check that the options are complete and consistent; else GBX_E_USAGE. */
 gbx_status gbx_http_check(const gbx_http_options *options, gbx_error *reterr);
@@ -134,6 +139,22 @@ gbx_status gbx_http_listeners_open(gbx_http_listeners *all,
 void gbx_http_listeners_close(gbx_http_listeners *all);
 /* In a fork of the process pid: close the descriptors that systemd passed to it. */
 void gbx_http_close_inherited(pid_t pid);
+
+/* ---- tls.c ------------------------------------------------------------------- */
+
+typedef struct gbx_http_tls gbx_http_tls;
+
+/* Load OpenSSL, the certificate and the key. Free *ret also after an error. */
+gbx_status gbx_http_tls_new(const gbx_http_options *options, gbx_http_tls **ret,
+                            gbx_error *reterr);
+void gbx_http_tls_free(gbx_http_tls *tls);
+
+/* A bufferevent that takes ownership of fd, and does the handshake. */
+struct bufferevent *gbx_http_tls_accept(gbx_http_tls *tls, struct event_base *base,
+                                        int fd);
+
+/* Tell the client that nothing follows. All output has been written. */
+void gbx_http_tls_end(const gbx_http_tls *tls, struct bufferevent *bev);
 
 /* ---- spawner.c --------------------------------------------------------------- */
 
@@ -233,9 +254,10 @@ typedef struct gbx_http_hooks {
                     const gbx_http_request *request);
 } gbx_http_hooks;
 
-/* Takes the descriptors of the listeners, which must outlive it. Not accepting yet. */
+/* Takes the descriptors of the listeners, which must outlive it, as tls must (NULL: no
+ * TLS). Not accepting yet. */
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
-                                     const gbx_http_hooks *hooks);
+                                     gbx_http_tls *tls, const gbx_http_hooks *hooks);
 void gbx_http_server_accept(gbx_http_server *server);
 /* Ask again about all undecided heads. */
 void gbx_http_server_decide(gbx_http_server *server);

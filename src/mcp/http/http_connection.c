@@ -79,6 +79,7 @@ struct gbx_http_connection {
 struct gbx_http_server {
     gbx_mcp_loop *loop;
     gbx_http_hooks hooks;
+    gbx_http_tls *tls; /* NULL: none; borrowed */
     http_port ports[GBX_HTTP_LISTENERS_MAX];
     size_t port_count;
     bool is_ending;
@@ -88,6 +89,12 @@ struct gbx_http_server {
     size_t max;
     size_t held; /* bytes of the bodies that are being read */
 };
+
+/* True if connections of that listener use TLS: all but those at a socket file. */
+static bool has_tls(const gbx_http_server *server, const gbx_http_listener *listener)
+{
+    return server->tls != NULL && listener->host[0] != '\0';
+}
 
 /* ---- closing ------------------------------------------------------------------- */
 
@@ -137,6 +144,8 @@ static void await_request(gbx_http_connection *c)
 static void linger(gbx_http_connection *c)
 {
     c->phase = LINGERING;
+    if (has_tls(c->server, c->listener))
+        gbx_http_tls_end(c->server->tls, c->bev);
     (void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
     gbx_mcp_timer_set(&c->deadline, c->is_half ? 0 : LINGER_MS);
 }
@@ -158,6 +167,8 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
     gbx_http_connection *c = arg;
 
+    if ((what & BEV_EVENT_CONNECTED) != 0) /* the handshake of TLS is done */
+        return;
     c->is_half = (what & BEV_EVENT_EOF) != 0;
     if (c->phase == FLUSHING && c->is_half) {
         c->is_last = true;
@@ -379,6 +390,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     static const int on = 1;
     const http_port *port = arg;
     gbx_http_server *server = port->server;
+    struct event_base *base = gbx_mcp_loop_base(server->loop);
     gbx_http_connection *c;
 
     if (!make_room(server)) {
@@ -392,8 +404,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
     gbx_http_request_init(&c->request);
     gbx_mcp_timer_init(&c->deadline, server->loop, on_deadline, c);
     gbx_mcp_timer_set(&c->deadline, HEAD_MS);
-    c->bev = gbx_need(bufferevent_socket_new(gbx_mcp_loop_base(server->loop), fd,
-                                             BEV_OPT_CLOSE_ON_FREE));
+    c->bev = gbx_need(has_tls(server, port->of)
+                          ? gbx_http_tls_accept(server->tls, base, fd)
+                          : bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE));
     bufferevent_setcb(c->bev, on_input, on_written, on_event, c);
     bufferevent_set_timeouts(c->bev, NULL, &stall);
     (void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
@@ -440,12 +453,13 @@ static void open_port(gbx_http_server *server, gbx_http_listener *listener)
 }
 
 gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *listeners,
-                                     const gbx_http_hooks *hooks)
+                                     gbx_http_tls *tls, const gbx_http_hooks *hooks)
 {
     gbx_http_server *server = gbx_need(calloc(1, sizeof *server));
 
     server->loop = loop;
     server->hooks = *hooks;
+    server->tls = tls;
     server->max = max_connections();
     TAILQ_INIT(&server->connections);
     gbx_mcp_timer_init(&server->again, loop, on_again, server);

@@ -85,11 +85,13 @@ static bool is_local(const gbx_socket_address *address)
 static gbx_status check_local(const gbx_http_options *o,
                               const gbx_socket_address *address, gbx_error *err)
 {
-    if (is_local(address) || o->is_behind_proxy)
+    if (is_local(address) || gbx_http_is_public(o))
         return GBX_OK;
-    return gbx_fail(err, GBX_E_USAGE,
-                    "other machines reach this address: put a proxy with TLS in front, "
-                    "and give '--behind-proxy' and '--token-file'");
+    return gbx_fail(
+        err, GBX_E_USAGE,
+        "other machines reach this address: give '--tls-cert', '--tls-key' and "
+        "'--token-file' or '--oauth'; or put a proxy with TLS in front, "
+        "and give '--behind-proxy' in place of the certificate");
 }
 
 gbx_status gbx_http_listeners_check(const gbx_http_options *o, gbx_error *reterr)
@@ -113,7 +115,7 @@ gbx_status gbx_http_listeners_check(const gbx_http_options *o, gbx_error *reterr
 /* ---- listening ------------------------------------------------------------------- */
 
 static void name_listener(gbx_http_listener *listener,
-                          const gbx_socket_address *address)
+                          const gbx_socket_address *address, bool has_tls)
 {
     bool is_v6 = address->any.ss_family == AF_INET6;
     char text[INET6_ADDRSTRLEN] = "";
@@ -130,7 +132,8 @@ static void name_listener(gbx_http_listener *listener,
     listener->port = ntohs(is_v6 ? address->in6.sin6_port : address->in.sin_port);
     (void)snprintf(listener->host, sizeof listener->host, is_v6 ? "[%s]" : "%s", text);
     (void)snprintf(listener->name, sizeof listener->name,
-                   is_v6 ? "http://[%s]:%u" : "http://%s:%u", text, listener->port);
+                   is_v6 ? "http%s://[%s]:%u" : "http%s://%s:%u", has_tls ? "s" : "",
+                   text, listener->port);
 }
 
 /* Add a listening socket. Takes ownership of fd. */
@@ -146,7 +149,7 @@ static gbx_status add_listener(gbx_http_listeners *all, const gbx_http_options *
     if (getsockname(fd, &address.some, &len) < 0 ||
         fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
         return gbx_fail(err, GBX_E_OS, "cannot listen: %s", strerror(errno));
-    name_listener(listener, &address);
+    name_listener(listener, &address, o->tls_cert != NULL);
     return check_local(o, &address, err);
 }
 

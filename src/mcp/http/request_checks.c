@@ -54,15 +54,15 @@ static bool is_our_host(const gbx_http_options *o, const gbx_http_listener *list
     const char *given;
     size_t len = name_length(host, &given);
 
-    if (o->is_behind_proxy ||
-        listener->host[0] == '\0') /* behind a proxy, a token is required */
+    if (gbx_http_is_public(o) ||
+        listener->host[0] == '\0') /* credentials are required */
         return true;
     (void)snprintf(port, sizeof port, "%u", listener->port);
     return (is_loopback_name(host, len) || is_name(host, len, listener->host)) &&
            strcmp(*given != '\0' ? given : "80", port) == 0;
 }
 
-/* True for a page of this machine or, behind a proxy, of the same site. */
+/* True for a page of this machine or, at a public address, of the same site. */
 static bool is_our_origin(const gbx_http_options *o, const char *origin,
                           const char *host)
 {
@@ -77,7 +77,7 @@ static bool is_our_origin(const gbx_http_options *o, const char *origin,
     len = name_length(authority, &port);
     return (is_loopback_name(authority, len) &&
             port[strspn(port, "0123456789")] == '\0') ||
-           (o->is_behind_proxy && strcasecmp(authority, host) == 0);
+           (gbx_http_is_public(o) && strcasecmp(authority, host) == 0);
 }
 
 /* Minimum length of a token, so that it cannot be guessed. */

@@ -443,7 +443,7 @@ static gbx_status open_port(sign_in *s, gbx_error *err)
 
     if (status != GBX_OK)
         return status;
-    s->browser = gbx_http_server_new(s->loop, &s->listeners, &browser_hooks);
+    s->browser = gbx_http_server_new(s->loop, &s->listeners, NULL, &browser_hooks);
     gbx_http_server_accept(s->browser);
     s->redirect = gbx_printed("%s" CALLBACK, s->listeners.items[0].name);
     return GBX_OK;

@@ -598,9 +598,6 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
                               gbx_oauth_metadata *ret, gbx_error *reterr);
 void gbx_oauth_metadata_cleanup(gbx_oauth_metadata *metadata);
 
-/* True if an array has this text. */
-bool gbx_oauth_lists(const json_t *list, const char *wanted);
-
 /* A parameter of a Bearer challenge, to be freed; NULL: it has none of that name. */
 char *gbx_oauth_challenge(const char *challenge, const char *name);
 

@@ -508,9 +508,6 @@ typedef struct gbx_http_headers {
     struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
 } gbx_http_headers;
 
-/* True if it has only visible characters of ASCII. */
-bool gbx_http_is_visible(const char *text);
-
 /* value may be NULL: then libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
                          const char *value);

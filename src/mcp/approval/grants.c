@@ -10,10 +10,10 @@
 #include "mcp/approval/gate_call.h"
 
 #include "base/cleanup.h"
+#include "base/edit_distance.h"
 #include "mcp/config/config.h"
 #include "policy/policy.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -140,28 +140,6 @@ static json_t *tools_of(const gbx_grants_file *g, const char *server)
     return json_object_get(json_object_get(g->root, g->config), server);
 }
 
-/* The next letter or digit, in lower case; 0 at the end. Non-ASCII bytes are
- * letters. */
-static int next_of_name(const char **at)
-{
-    while (**at != 0 && (unsigned char)**at < 0x80 && !isalnum((unsigned char)**at))
-        (*at)++;
-    return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
-}
-
-/* Tools can be called by other spellings: createIssue for create_issue. */
-static bool is_alike(const char *a, const char *b)
-{
-    int c;
-
-    do {
-        c = next_of_name(&a);
-        if (c != next_of_name(&b))
-            return false;
-    } while (c != 0);
-    return true;
-}
-
 static bool denies(const json_t *grant)
 {
     return json_is_string(grant) && strcmp(json_string_value(grant), "allow") != 0;
@@ -175,7 +153,7 @@ static bool is_denied(json_t *tools, const char *tool)
 
     json_object_foreach(tools, name, grant)
     {
-        if (denies(grant) && is_alike(name, tool))
+        if (denies(grant) && gbx_names_alike(name, tool))
             return true;
     }
     return false;
@@ -190,7 +168,7 @@ static void drop_denials(json_t *tools, const char *tool)
 
     json_object_foreach_safe(tools, next, name, grant)
     {
-        if (denies(grant) && is_alike(name, tool))
+        if (denies(grant) && gbx_names_alike(name, tool))
             (void)json_object_del(tools, name);
     }
 }

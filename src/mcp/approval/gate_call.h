@@ -62,7 +62,6 @@ struct gbx_gate {
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
     LIST_HEAD(, gbx_gate_sign_in) sign_ins;
-    LIST_HEAD(, gbx_gate_relayed) relayed;
     unsigned sign_in_count;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */

@@ -454,6 +454,7 @@ struct gbx_http_exchange {
 
 /* NULL: it cannot be sent. */
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
+/* NULL is ignored. */
 void gbx_http_exchange_free(gbx_http_exchange *e);
 
 /* A header of the response, or "". Borrowed until the next one is asked for. */

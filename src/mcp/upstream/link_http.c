@@ -257,8 +257,7 @@ static void free_exchanges(http *h)
 {
     while (!LIST_EMPTY(&h->exchanges))
         drop_exchange(LIST_FIRST(&h->exchanges));
-    if (h->stream != NULL)
-        gbx_http_exchange_free(h->stream);
+    gbx_http_exchange_free(h->stream);
     h->stream = NULL;
 }
 

@@ -83,8 +83,7 @@ static void await(sign_in *s, const gbx_http_exchange *sent)
 
 static void end_exchange(sign_in *s)
 {
-    if (s->exchange != NULL)
-        gbx_http_exchange_free(s->exchange);
+    gbx_http_exchange_free(s->exchange);
     s->exchange = NULL;
 }
 

@@ -67,15 +67,16 @@ static gbx_status read_file(gbx_grants_file *g)
 static gbx_status refresh(gbx_grants_file *g)
 {
     struct stat now = {0};
-    bool is_there = stat(g->path, &now) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    bool is_seen = stat(g->path, &now) == 0;
+    bool is_missing = !is_seen && (errno == ENOENT || errno == ENOTDIR);
 
-    if (is_there && g->err.status == GBX_OK && gbx_file_is_same(&now, &g->read))
+    if (is_seen && g->err.status == GBX_OK && gbx_file_is_same(&now, &g->read))
         return GBX_OK;
     json_decref(g->root);
     g->root = NULL;
     g->err = (gbx_error){0};
     g->read = now;
-    return is_there ? read_file(g) : GBX_OK;
+    return is_missing ? GBX_OK : read_file(g);
 }
 
 /* The member object of that name, created if need be. */

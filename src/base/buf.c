@@ -241,3 +241,25 @@ bool gbx_text_is_listed(const char *words, const char *text, size_t len)
         words += word + 1;
     }
 }
+
+bool gbx_is_token(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+
+        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+              (c >= 'a' && c <= 'z') ||
+              (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL)))
+            return false;
+    }
+    return len > 0;
+}
+
+size_t gbx_visible_len(const char *text)
+{
+    size_t len = 0;
+
+    while (text[len] > ' ' && text[len] <= '~')
+        len++;
+    return len;
+}

@@ -31,6 +31,12 @@ bool gbx_span_line(gbx_span *rest, gbx_span *ret);
 /* True if the text is one of the words, which are separated by single spaces. */
 bool gbx_text_is_listed(const char *words, const char *text, size_t len);
 
+/* True if text is an HTTP token, as method and header names must be. */
+bool gbx_is_token(const char *text, size_t len);
+
+/* How many visible characters of ASCII the text begins with. */
+size_t gbx_visible_len(const char *text);
+
 typedef struct gbx_buf {
     uint8_t *data; /* NULL while nothing was appended */
     size_t len;

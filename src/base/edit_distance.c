@@ -2,7 +2,7 @@
 /* edit_distance - see edit_distance.h. */
 #include "base/edit_distance.h"
 
-#include <stdbool.h>
+#include <ctype.h>
 #include <string.h>
 
 #define WORD_MAX GBX_NEAREST_WORD_MAX
@@ -120,4 +120,24 @@ const char *gbx_nearest_name(const char *name, const char *const *candidates,
         return NULL;
     len = strlen(word);
     return search(word, candidates, count, len > 9 ? len / 3 : 3, true);
+}
+
+/* The next letter or digit, in lower case; 0 at the end. */
+static int next_of_name(const char **at)
+{
+    while (**at != 0 && (unsigned char)**at < 0x80 && !isalnum((unsigned char)**at))
+        (*at)++;
+    return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
+}
+
+bool gbx_names_alike(const char *a, const char *b)
+{
+    int c;
+
+    do {
+        c = next_of_name(&a);
+        if (c != next_of_name(&b))
+            return false;
+    } while (c != 0);
+    return true;
 }

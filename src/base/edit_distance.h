@@ -3,6 +3,7 @@
 #ifndef GBX_BASE_EDIT_DISTANCE_H
 #define GBX_BASE_EDIT_DISTANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Maximum length of a word in bytes; a longer one is never matched. */
@@ -15,5 +16,9 @@ const char *gbx_nearest(const char *word, const char *const *candidates, size_t 
  * count (readFil is near read_file), and a long name may have more differences. */
 const char *gbx_nearest_name(const char *name, const char *const *candidates,
                              size_t count);
+
+/* True if both have the same letters and digits: createIssue and create_issue. The case of
+ * ASCII does not count; other bytes are letters. */
+bool gbx_names_alike(const char *a, const char *b);
 
 #endif

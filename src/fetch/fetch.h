@@ -22,9 +22,6 @@
 
 struct event_base;
 
-/* True if text is an HTTP token, as method and header names must be. */
-bool gbx_is_token(const char *text, size_t len);
-
 typedef struct gbx_fetcher gbx_fetcher; /* one per engine */
 typedef struct gbx_fetch gbx_fetch;     /* one request in flight */
 

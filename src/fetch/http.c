@@ -60,13 +60,6 @@ const char *gbx_fault_error_name(gbx_fault_code code)
 
 /* ---- header fields ----------------------------------------------------------- */
 
-static bool is_token_character(uint8_t c)
-{
-    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-        return true;
-    return c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL;
-}
-
 static bool is_value(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -158,12 +151,4 @@ void gbx_fields_cleanup(gbx_fields *fields)
         free_field(&fields->items[i]);
     free(fields->items);
     *fields = (gbx_fields){0};
-}
-
-bool gbx_is_token(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (!is_token_character((uint8_t)text[i]))
-            return false;
-    return len > 0;
 }

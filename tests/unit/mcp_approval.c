@@ -408,13 +408,12 @@ static char *grants_path(void)
 static void on_grant(char *rest)
 {
     gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
-    bool is_allowed = strcmp(table_word(&rest, " "), "allow") == 0;
+    bool is_deny = strcmp(table_word(&rest, " "), "deny") == 0;
+    gbx_grant grant = is_deny ? GBX_GRANT_DENY : GBX_GRANT_ALLOW;
     gbx_error err = {0};
 
     assert_non_null(grants);
-    if (gbx_grants_file_put(grants, "files", rest,
-                            is_allowed ? GBX_GRANT_ALLOW : GBX_GRANT_DENY,
-                            &err) != GBX_OK)
+    if (gbx_grants_file_put(grants, "files", rest, grant, &err) != GBX_OK)
         fail_msg("%s", err.message);
     gbx_grants_file_free(grants);
 }
@@ -437,19 +436,19 @@ static void on_grants_folder(char *rest)
     assert_int_equal(chmod(file, (mode_t)strtoul(rest, NULL, 8)), 0);
 }
 
-static void forget_grants(void)
+/* A link that leads to itself: the file is there, and nothing tells what it says. */
+static void on_grants_loop(char *rest)
 {
-    char grants[80];
-
-    (void)snprintf(grants, sizeof grants, "%s/glovebox/grants.json", folder);
-    (void)unlink(grants);
-    (void)snprintf(grants, sizeof grants, "%s/glovebox", folder);
-    (void)rmdir(grants);
+    assert_int_equal(symlink(grants_path(), grants_path()), 0);
 }
 
 static void on_forget(char *rest)
 {
-    forget_grants();
+    char *file = grants_path();
+
+    (void)unlink(file);
+    *strrchr(file, '/') = '\0';
+    (void)rmdir(file);
 }
 
 static void on_lock(char *rest)
@@ -615,6 +614,7 @@ static const steps_verb verbs[] = {
     {"rate", on_rate, NULL},
     {"grant", on_grant, NULL},
     {"grants folder", on_grants_folder, NULL},
+    {"grants loop", on_grants_loop, NULL},
     {"grants", on_grants, NULL},
     {"forget", on_forget, NULL},
     {"lock", on_lock, NULL},
@@ -654,7 +654,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     close_gate();
-    forget_grants();
+    on_forget(NULL);
     while (s.kept_count > 0)
         free(s.kept[--s.kept_count]);
 }

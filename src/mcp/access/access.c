@@ -169,20 +169,12 @@ static void on_stop(gbx_http_access *base)
 
 static const char well_known[] = "/.well-known/oauth-protected-resource";
 
-/* The path of a URL that was checked, or "". */
-static const char *path_of(const char *url)
-{
-    const char *path = strchr(strstr(url, "://") + 3, '/');
-
-    return path != NULL && strcmp(path, "/") != 0 ? path : "";
-}
-
 static void make_texts(access *a)
 {
     const gbx_access_file *file = a->file;
-    const char *path = path_of(file->resource);
-    int origin = (int)strcspn(strstr(file->resource, "://") + 3, "/") +
-                 (int)(strstr(file->resource, "://") + 3 - file->resource);
+    const char *host = strstr(file->resource, "://") + 3; /* the URL was checked */
+    const char *path = host + strcspn(host, "/");
+    int origin = (int)(path - file->resource);
     gbx_buf scopes = {.ceiling = FIELDS_MAX / 2};
     json_t *list = gbx_need(json_array());
     json_t *metadata;
@@ -198,7 +190,8 @@ static void make_texts(access *a)
                                   "header", "resource_name", "Glovebox"));
     a->metadata = gbx_need(json_dumps(metadata, JSON_COMPACT));
     json_decref(metadata);
-    a->metadata_path = gbx_printed("%s%s", well_known, path);
+    a->metadata_path =
+        gbx_printed("%s%s", well_known, strcmp(path, "/") != 0 ? path : "");
     a->challenge = gbx_printed("Bearer resource_metadata=\"%.*s%s\", scope=\"%s\"",
                                origin, file->resource, a->metadata_path,
                                (const char *)gbx_need(scopes.data));

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/sha256.h"
+#include "mcp/upstream/oauth.h"
 
 #include <cjose/cjose.h>
 #include <dlfcn.h>
@@ -221,19 +222,11 @@ static bool is_signed(const gbx_token_keys *keys, cjose_jws_t *jws,
 /* ---- claims ---------------------------------------------------------------------- */
 
 /* True if the claim is this text, or an array that has it. */
-static bool has_text(const json_t *claim, const char *text)
+static bool names(const json_t *claim, const char *text)
 {
     const char *own = json_string_value(claim);
 
-    if (own != NULL)
-        return strcmp(own, text) == 0;
-    for (size_t i = 0; i < json_array_size(claim); i++) {
-        const char *each = json_string_value(json_array_get(claim, i));
-
-        if (each != NULL && strcmp(each, text) == 0)
-            return true;
-    }
-    return false;
+    return own != NULL ? strcmp(own, text) == 0 : gbx_oauth_lists(claim, text);
 }
 
 static const char *claims_fault(const gbx_access_file *file, const json_t *claims,
@@ -241,14 +234,14 @@ static const char *claims_fault(const gbx_access_file *file, const json_t *claim
 {
     const json_t *expires = json_object_get(claims, "exp");
     const json_t *begins = json_object_get(claims, "nbf");
+    const char *issuer = text_of(claims, "iss");
     double time = (double)now;
 
     if (!json_is_object(claims))
         return "its claims are not a JSON object";
-    if (!json_is_string(json_object_get(claims, "iss")) ||
-        !has_text(json_object_get(claims, "iss"), file->issuer))
+    if (issuer == NULL || strcmp(issuer, file->issuer) != 0)
         return "it is of another issuer";
-    if (!has_text(json_object_get(claims, "aud"), file->audience))
+    if (!names(json_object_get(claims, "aud"), file->audience))
         return "it is for another server";
     if (!json_is_number(expires) || json_number_value(expires) <= time - CLOCK_SKEW)
         return "it has expired";
@@ -258,36 +251,26 @@ static const char *claims_fault(const gbx_access_file *file, const json_t *claim
     return NULL;
 }
 
-/* A word of a list with blanks between words. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        size_t end = strcspn(at, " ");
-
-        if (end == len && memcmp(at, word, len) == 0)
-            return true;
-        at += end + strspn(at + end, " ");
-    }
-    return false;
-}
-
 /* "scope" is a list with blanks (RFC 9068); some issuers call it "scp", or use an
  * array. */
+static bool has_scope(const json_t *claim, const char *scope)
+{
+    const char *words = json_string_value(claim);
+
+    return words != NULL ? gbx_text_is_listed(words, scope, strlen(scope))
+                         : gbx_oauth_lists(claim, scope);
+}
+
 static uint32_t scopes_of(const gbx_access_file *file, const json_t *claims)
 {
-    static const char *const names[] = {"scope", "scp"};
+    const json_t *scope = json_object_get(claims, "scope");
+    const json_t *scp = json_object_get(claims, "scp");
     uint32_t found = 0;
 
-    for (size_t k = 0; k < GBX_COUNTOF(names); k++) {
-        const json_t *claim = json_object_get(claims, names[k]);
-
-        for (size_t i = 0; i < file->scope_count; i++)
-            if (has_word(json_string_value(claim), file->scopes[i].name) ||
-                (json_is_array(claim) && has_text(claim, file->scopes[i].name)))
-                found |= UINT32_C(1) << i;
-    }
+    for (size_t i = 0; i < file->scope_count; i++)
+        if (has_scope(scope, file->scopes[i].name) ||
+            has_scope(scp, file->scopes[i].name))
+            found |= UINT32_C(1) << i;
     return found;
 }
 

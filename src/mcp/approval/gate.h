@@ -20,7 +20,6 @@
 typedef struct gbx_gate gbx_gate;
 typedef struct gbx_gate_sift gbx_gate_sift;
 typedef struct gbx_gate_sign_in gbx_gate_sign_in;
-typedef struct gbx_gate_relayed gbx_gate_relayed; /* a server's question */
 typedef struct gbx_tool_call gbx_tool_call;
 
 /* Whether a call may have had an effect. */
@@ -134,8 +133,6 @@ bool gbx_gate_was_sent(const gbx_tool_call *call);
 
 /* Does it wait for a person? */
 bool gbx_gate_is_asking(const gbx_tool_call *call);
-/* Has a server asked the person of that request, also for a call that has ended? */
-bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request);
 
 /* Call it after the run's last call: logs how many refusals had no line. */
 void gbx_gate_end_run(gbx_gate *gate, const char *run);

@@ -26,17 +26,15 @@ typedef enum gbx_gate_scope {
     GBX_GATE_SCOPE_RUN,      /* in this run */
     GBX_GATE_SCOPE_SESSION,
     GBX_GATE_SCOPE_RULE, /* in this session, those that the shown rule allows */
+    GBX_GATE_SCOPES,
 } gbx_gate_scope;
 
 /* An answer that covers more than one call. */
 typedef struct gbx_gate_grant {
     gbx_gate_scope scope;
-    bool allows;
-    size_t rule;                      /* the rule that asked */
-    char run[GBX_TOOL_CALL_RUN_SIZE]; /* "": the whole session */
-    gbx_upstream_id *server;
-    char tool[GBX_TOOL_NAME_MAX + 1];
-    uint8_t digest[GBX_SHA256_SIZE]; /* of the arguments, or of the shown rule */
+    bool is_allowed;
+    uint8_t
+        digest[GBX_SHA256_SIZE]; /* of what all calls that it covers have in common */
 } gbx_gate_grant;
 
 #define GBX_GATE_GRANTS_MAX 256
@@ -64,7 +62,6 @@ struct gbx_gate {
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
     LIST_HEAD(, gbx_gate_sign_in) sign_ins;
-    LIST_HEAD(, gbx_gate_relayed) relayed;
     unsigned sign_in_count;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */
@@ -123,15 +120,10 @@ gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
 /* Can grants be written? */
 bool gbx_grants_file_is_open(const gbx_grants_file *grants);
 
-typedef enum gbx_gate_granted {
-    GBX_GATE_OPEN,
-    GBX_GATE_GRANTED,
-    GBX_GATE_DECLINED
-} gbx_gate_granted;
-
-gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_tool_call *call);
+/* What an earlier answer says about the call. */
+gbx_grant gbx_gate_look_up(const gbx_gate *gate, const gbx_tool_call *call);
 void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope scope,
-                       bool allows);
+                       bool is_allowed);
 /* The rule that would allow the call permanently; NULL if none that fits can be
  * shown. */
 char *gbx_gate_rule_of(const gbx_tool_call *call);

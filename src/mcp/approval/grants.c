@@ -10,10 +10,10 @@
 #include "mcp/approval/gate_call.h"
 
 #include "base/cleanup.h"
+#include "base/edit_distance.h"
 #include "mcp/config/config.h"
 #include "policy/policy.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -67,15 +67,16 @@ static gbx_status read_file(gbx_grants_file *g)
 static gbx_status refresh(gbx_grants_file *g)
 {
     struct stat now = {0};
-    bool is_there = stat(g->path, &now) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    bool is_seen = stat(g->path, &now) == 0;
+    bool is_missing = !is_seen && (errno == ENOENT || errno == ENOTDIR);
 
-    if (is_there && g->err.status == GBX_OK && gbx_file_is_same(&now, &g->read))
+    if (is_seen && g->err.status == GBX_OK && gbx_file_is_same(&now, &g->read))
         return GBX_OK;
     json_decref(g->root);
     g->root = NULL;
     g->err = (gbx_error){0};
     g->read = now;
-    return is_there ? read_file(g) : GBX_OK;
+    return is_missing ? GBX_OK : read_file(g);
 }
 
 /* The member object of that name, created if need be. */
@@ -140,28 +141,6 @@ static json_t *tools_of(const gbx_grants_file *g, const char *server)
     return json_object_get(json_object_get(g->root, g->config), server);
 }
 
-/* The next letter or digit, in lower case; 0 at the end. Non-ASCII bytes are
- * letters. */
-static int next_of_name(const char **at)
-{
-    while (**at != 0 && (unsigned char)**at < 0x80 && !isalnum((unsigned char)**at))
-        (*at)++;
-    return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
-}
-
-/* Tools can be called by other spellings: createIssue for create_issue. */
-static bool is_alike(const char *a, const char *b)
-{
-    int c;
-
-    do {
-        c = next_of_name(&a);
-        if (c != next_of_name(&b))
-            return false;
-    } while (c != 0);
-    return true;
-}
-
 static bool denies(const json_t *grant)
 {
     return json_is_string(grant) && strcmp(json_string_value(grant), "allow") != 0;
@@ -175,7 +154,7 @@ static bool is_denied(json_t *tools, const char *tool)
 
     json_object_foreach(tools, name, grant)
     {
-        if (denies(grant) && is_alike(name, tool))
+        if (denies(grant) && gbx_names_alike(name, tool))
             return true;
     }
     return false;
@@ -190,43 +169,12 @@ static void drop_denials(json_t *tools, const char *tool)
 
     json_object_foreach_safe(tools, next, name, grant)
     {
-        if (denies(grant) && is_alike(name, tool))
+        if (denies(grant) && gbx_names_alike(name, tool))
             (void)json_object_del(tools, name);
     }
 }
 
 /* ---- a run, a session -------------------------------------------------------- */
-
-/* A digest of what covered calls have in common, besides tool and rule. */
-static bool digest_of(const gbx_tool_call *call, gbx_gate_scope scope,
-                      uint8_t ret[GBX_SHA256_SIZE])
-{
-    GBX_CLEANUP(gbx_free) char *rule = NULL;
-
-    switch (scope) {
-    case GBX_GATE_SCOPE_RUN:
-    case GBX_GATE_SCOPE_SESSION: memset(ret, 0, GBX_SHA256_SIZE); return true;
-    case GBX_GATE_SCOPE_RUN_SAME:
-        gbx_sha256_of(call->args.at, call->args.len, ret);
-        return true;
-    case GBX_GATE_SCOPE_RULE: break;
-    }
-    rule = gbx_gate_rule_of(call);
-    if (rule != NULL)
-        gbx_sha256_of(rule, strlen(rule), ret);
-    return rule != NULL;
-}
-
-static bool covers(const gbx_gate_grant *grant, const gbx_tool_call *call)
-{
-    uint8_t digest[GBX_SHA256_SIZE];
-
-    return (grant->run[0] == '\0' || strcmp(grant->run, call->run) == 0) &&
-           grant->rule == call->verdict.rule && grant->server == call->up.server &&
-           strcmp(grant->tool, call->up.tool) == 0 &&
-           digest_of(call, grant->scope, digest) &&
-           memcmp(digest, grant->digest, sizeof digest) == 0;
-}
 
 /* NULL: the default has asked. */
 static const char *text_that_asked(const gbx_gate *gate, const gbx_gate_verdict *asked)
@@ -247,39 +195,62 @@ static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
                : NULL;
 }
 
-gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_tool_call *call)
+/* A digest of what all calls have in common that an answer of this scope covers. False: no
+ * such answer can cover the call. */
+static bool digest_of(const gbx_tool_call *call, gbx_gate_scope scope,
+                      uint8_t ret[GBX_SHA256_SIZE])
 {
+    bool is_of_run = scope == GBX_GATE_SCOPE_RUN || scope == GBX_GATE_SCOPE_RUN_SAME;
+    GBX_CLEANUP(gbx_free)
+    char *rule = scope == GBX_GATE_SCOPE_RULE ? gbx_gate_rule_of(call) : NULL;
+    gbx_sha256 s;
+
+    /* Without a run's name, the answer covers only this call. */
+    if ((is_of_run && call->run[0] == '\0') ||
+        (scope == GBX_GATE_SCOPE_RULE && rule == NULL))
+        return false;
+    gbx_sha256_init(&s);
+    gbx_sha256_add(&s, &call->verdict.rule, sizeof call->verdict.rule);
+    gbx_sha256_add(&s, &call->up.server, sizeof call->up.server);
+    gbx_sha256_add(&s, call->up.tool, strlen(call->up.tool) + 1);
+    if (is_of_run)
+        gbx_sha256_add(&s, call->run, strlen(call->run) + 1);
+    if (scope == GBX_GATE_SCOPE_RUN_SAME)
+        gbx_sha256_add(&s, call->args.at, call->args.len);
+    if (rule != NULL)
+        gbx_sha256_add(&s, rule, strlen(rule));
+    gbx_sha256_end(&s, ret);
+    return true;
+}
+
+gbx_grant gbx_gate_look_up(const gbx_gate *gate, const gbx_tool_call *call)
+{
+    uint8_t digests[GBX_GATE_SCOPES][GBX_SHA256_SIZE];
+    enum { UNKNOWN, NOT_COVERED, COVERED } state[GBX_GATE_SCOPES] = {UNKNOWN};
+
     for (size_t n = 1; n <= gate->grant_count && n <= GBX_GATE_GRANTS_MAX; n++) {
         const gbx_gate_grant *grant =
             &gate->grants[(gate->grant_count - n) % GBX_GATE_GRANTS_MAX];
 
-        if (covers(grant, call))
-            return grant->allows ? GBX_GATE_GRANTED : GBX_GATE_DECLINED;
+        gbx_gate_scope scope = grant->scope;
+
+        if (state[scope] == UNKNOWN)
+            state[scope] =
+                digest_of(call, scope, digests[scope]) ? COVERED : NOT_COVERED;
+        if (state[scope] == COVERED &&
+            memcmp(digests[scope], grant->digest, sizeof grant->digest) == 0)
+            return grant->is_allowed ? GBX_GRANT_ALLOW : GBX_GRANT_DENY;
     }
-    return GBX_GATE_OPEN;
+    return GBX_GRANT_NONE;
 }
 
 void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope scope,
-                       bool allows)
+                       bool is_allowed)
 {
-    gbx_gate_grant *grant = &gate->grants[gate->grant_count % GBX_GATE_GRANTS_MAX];
-    bool is_of_run = scope == GBX_GATE_SCOPE_RUN || scope == GBX_GATE_SCOPE_RUN_SAME;
-    uint8_t digest[GBX_SHA256_SIZE];
+    gbx_gate_grant grant = {.scope = scope, .is_allowed = is_allowed};
 
-    /* A longer name would be cut, and might then be another tool's. Without a run's
-     * name, the answer covers only this call. */
-    if (strlen(call->up.tool) >= sizeof grant->tool ||
-        (is_of_run && call->run[0] == '\0') || !digest_of(call, scope, digest))
-        return;
-    *grant = (gbx_gate_grant){.scope = scope,
-                              .rule = call->verdict.rule,
-                              .server = call->up.server,
-                              .allows = allows};
-    memcpy(grant->digest, digest, sizeof digest);
-    if (is_of_run)
-        (void)snprintf(grant->run, sizeof grant->run, "%s", call->run);
-    (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->up.tool);
-    gate->grant_count++;
+    if (digest_of(call, scope, grant.digest))
+        gate->grants[gate->grant_count++ % GBX_GATE_GRANTS_MAX] = grant;
 }
 
 char *gbx_gate_rule_of(const gbx_tool_call *call)

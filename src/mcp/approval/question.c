@@ -36,19 +36,27 @@ typedef enum choice { DENY, ONCE, RUN_SAME, RUN, SESSION, ALWAYS, CHOICES } choi
 static const struct {
     const char *answer;
     const char *title;
+    const char *covers; /* these calls */
+    bool is_limited;    /* to those that the same rule asks about */
     const char *logged;
     gbx_gate_scope scope;
 } choices[CHOICES] = {
-    [DENY] = {"deny", "deny", "declined", GBX_GATE_SCOPE_RUN},
-    [ONCE] = {"allow this call", "allow this call", "once", GBX_GATE_SCOPE_RUN_SAME},
+    [DENY] = {"deny", "deny",
+              "neither this call nor, in this run, another of this tool", true,
+              "declined", GBX_GATE_SCOPE_RUN},
+    [ONCE] = {"allow this call", "allow this call", "this call, once", false, "once",
+              GBX_GATE_SCOPE_RUN_SAME},
     [RUN_SAME] = {"allow for this run, with the same arguments",
-                  "allow for this run, with the same arguments", "same",
-                  GBX_GATE_SCOPE_RUN_SAME},
-    [RUN] = {"allow for this run", "allow for this run, with any arguments", "run",
-             GBX_GATE_SCOPE_RUN},
+                  "allow for this run, with the same arguments",
+                  "every call of this tool in this run with these arguments", false,
+                  "same", GBX_GATE_SCOPE_RUN_SAME},
+    [RUN] = {"allow for this run", "allow for this run, with any arguments",
+             "every call of this tool in this run", true, "run", GBX_GATE_SCOPE_RUN},
     [SESSION] = {"allow for this session", "allow for this session, with any arguments",
-                 "session", GBX_GATE_SCOPE_SESSION},
-    [ALWAYS] = {"always allow", "always allow, by the rule shown", "always",
+                 "every call of this tool in this session", true, "session",
+                 GBX_GATE_SCOPE_SESSION},
+    [ALWAYS] = {"always allow", "always allow, by the rule shown",
+                "every call that this rule allows, of those", true, "always",
                 GBX_GATE_SCOPE_RULE},
 };
 
@@ -199,44 +207,26 @@ static void put_text(gbx_buf *to, const char *text)
                                   GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
 }
 
-static void put_asked(gbx_buf *to, const gbx_tool_call *call, const char *calls)
-{
-    if (call->verdict.rule == GBX_GATE_NO_RULE)
-        (void)gbx_buf_printf(to, "%s that no rule is about", calls);
-    else
-        (void)gbx_buf_printf(to, "%s that rule %zu asks about", calls,
-                             call->verdict.rule + 1);
-}
-
 static void put_covered(gbx_buf *to, const gbx_tool_call *call, choice c)
 {
-    switch (c) {
-    case DENY:
-        if (call->run[0] == '\0')
-            (void)gbx_buf_puts(to, "not this call");
-        else
-            put_asked(to, call,
-                      "neither this call nor, in this run, another of this tool");
+    size_t rule = call->verdict.rule;
+
+    if (c == DENY && call->run[0] == '\0') {
+        (void)gbx_buf_puts(to, "not this call");
         return;
-    case ONCE: (void)gbx_buf_puts(to, "this call, once"); return;
-    case RUN_SAME:
-        (void)gbx_buf_puts(to,
-                           "every call of this tool in this run with these arguments");
-        return;
-    case RUN: put_asked(to, call, "every call of this tool in this run"); return;
-    case SESSION:
-        put_asked(to, call, "every call of this tool in this session");
-        return;
-    case ALWAYS:
-        put_asked(to, call, "every call that this rule allows, of those");
-        (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be "
-                               "any. It is kept in ");
-        gbx_gate_put_name(to, gbx_grants_file_path(call->gate->standing));
-        (void)gbx_buf_puts(to, ":\n  ");
-        put_text(to, call->rule);
-        return;
-    case CHOICES: return;
     }
+    (void)gbx_buf_puts(to, choices[c].covers);
+    if (choices[c].is_limited && rule == GBX_GATE_NO_RULE)
+        (void)gbx_buf_puts(to, " that no rule is about");
+    else if (choices[c].is_limited)
+        (void)gbx_buf_printf(to, " that rule %zu asks about", rule + 1);
+    if (c != ALWAYS)
+        return;
+    (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be "
+                           "any. It is kept in ");
+    gbx_gate_put_name(to, gbx_grants_file_path(call->gate->standing));
+    (void)gbx_buf_puts(to, ":\n  ");
+    put_text(to, call->rule);
 }
 
 static void put_choices(gbx_buf *to, const gbx_tool_call *call)
@@ -441,15 +431,15 @@ static void ask(gbx_tool_call *call)
 void gbx_gate_question(gbx_tool_call *call)
 {
     switch (gbx_gate_look_up(call->gate, call)) {
-    case GBX_GATE_GRANTED:
+    case GBX_GRANT_ALLOW:
         call->answer = "before";
         gbx_gate_pass(call);
         return;
-    case GBX_GATE_DECLINED:
+    case GBX_GRANT_DENY:
         call->answer = "declined before";
         gbx_gate_refuse(call, "DENIED", "a person has declined this tool for this run");
         return;
-    case GBX_GATE_OPEN: break;
+    case GBX_GRANT_NONE: break;
     }
     if (call->request == NULL ||
         (gbx_mcp_can_ask(call->request) & GBX_MCP_ASK_FORM) == 0)

@@ -24,21 +24,19 @@
 /* The person must see who asks: the message begins with the server's name, and its own
  * words follow, escaped. Values of secrets are removed, as from answers. The
  * person's answer goes to that server alone, unchanged. */
-struct gbx_gate_relayed {
-    LIST_ENTRY(gbx_gate_relayed) in_gate;
+typedef struct relayed {
     gbx_tool_call *call;
     unsigned number; /* of the question */
-};
+} relayed;
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
-    GBX_CLEANUP(gbx_free) gbx_gate_relayed *r = user;
+    GBX_CLEANUP(gbx_free) relayed *r = user;
     const char *action = answer == GBX_MCP_ANSWER_ACCEPT    ? "accept"
                          : answer == GBX_MCP_ANSWER_DECLINE ? "decline"
                          : answer == GBX_MCP_ANSWER_ENDED   ? NULL
                                                             : "cancel";
 
-    LIST_REMOVE(r, in_gate);
     gbx_upstream_answer(r->call->up.all, r->number, action, content);
     gbx_tool_call_release(r->call);
 }
@@ -92,8 +90,7 @@ static void print_id(char ret[ID_SIZE], const gbx_tool_call *call, unsigned numb
     (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->up.server->name, number);
 }
 
-static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
-                gbx_gate_relayed *r)
+static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, relayed *r)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(64)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
@@ -123,28 +120,17 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
 static void relay(void *user, const gbx_upstream_question *question)
 {
     gbx_tool_call *call = user;
-    gbx_gate_relayed *r = gbx_need(calloc(1, sizeof *r));
+    relayed *r = gbx_need(calloc(1, sizeof *r));
 
     r->call = call;
     r->number = question->number;
     if (!call->cancelled && ask(call, question, r)) {
-        LIST_INSERT_HEAD(&call->gate->relayed, r, in_gate);
         call->questions++;
         call->holders++;
         return;
     }
     free(r);
     gbx_upstream_answer(call->up.all, question->number, "cancel", (gbx_view){0});
-}
-
-bool gbx_gate_is_relaying(const gbx_gate *gate, const gbx_mcp_request *request)
-{
-    const gbx_gate_relayed *r;
-
-    LIST_FOREACH(r, &gate->relayed, in_gate)
-    if (r->call->request == request)
-        return true;
-    return false;
 }
 
 static void on_url_done(void *user, unsigned number)

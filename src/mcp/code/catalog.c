@@ -10,14 +10,12 @@
 #include "mcp/code/code_mode.h"
 #include "syntax/tree.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SERVERS_MAX 512 /* searched for the nearest name */
 #define NAMED_MAX   20  /* named in one message */
 #define MEANT_MAX   5
-#define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
 #define PATIENCE_MS 15000 /* the longest wait for servers that start */
 
 /* ---- servers --------------------------------------------------------------------- */
@@ -83,34 +81,24 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
     return NULL;
 }
 
-/* Letters and digits in lower case: the same for readFile and read_file. Bytes beyond ASCII are
- * letters. */
-static void fold(const char *name, char ret[NAME_SIZE])
+/* A name without letters and digits means nothing else. */
+static bool may_mean(const char *name, const char *other)
 {
-    size_t n = 0;
-
-    for (; *name != 0 && n < GBX_TOOL_NAME_MAX; name++)
-        if ((unsigned char)*name >= 0x80 || isalnum((unsigned char)*name))
-            ret[n++] = (char)tolower((unsigned char)*name);
-    ret[n] = 0;
+    return gbx_names_alike(name, other) && !gbx_names_alike(name, "");
 }
 
 const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name)
 {
     const char *found = NULL;
-    char wanted[NAME_SIZE];
 
-    fold(name, wanted);
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *server = &code->config->servers[i];
-        char other[NAME_SIZE];
 
         if (!gbx_code_is_listed(server))
             continue;
         if (strcmp(server->name, name) == 0)
             return server->name;
-        fold(server->name, other);
-        if (found == NULL && wanted[0] != 0 && strcmp(other, wanted) == 0)
+        if (found == NULL && may_mean(name, server->name))
             found = server->name;
     }
     return found;
@@ -131,9 +119,7 @@ char *gbx_code_other_name(const gbx_mcp_code *code,
 {
     gbx_view tools = gbx_upstreams_info(code->upstreams, server).tools;
     size_t cursor = 0;
-    char wanted[NAME_SIZE];
-    char name[NAME_SIZE];
-    char other[NAME_SIZE];
+    char name[GBX_TOOL_NAME_MAX + 1];
     char *found = NULL;
     unsigned fits = 0;
     gbx_view key;
@@ -141,12 +127,9 @@ char *gbx_code_other_name(const gbx_mcp_code *code,
 
     if (has_tool(code, server, tool))
         return NULL; /* something else was not found */
-    fold(tool, wanted);
-    while (wanted[0] != 0 && gbx_view_next(tools, &cursor, &key, &one)) {
-        if (!gbx_code_take_name(gbx_view_member(one, "name"), name, sizeof name))
-            continue;
-        fold(name, other);
-        if (strcmp(other, wanted) != 0)
+    while (gbx_view_next(tools, &cursor, &key, &one)) {
+        if (!gbx_code_take_name(gbx_view_member(one, "name"), name, sizeof name) ||
+            !may_mean(tool, name))
             continue;
         fits++;
         free(found);

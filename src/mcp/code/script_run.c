@@ -181,7 +181,7 @@ static bool is_asking(const gbx_code_run *run)
     for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
         if (gbx_gate_is_asking(&n->base))
             return true;
-    return gbx_gate_is_relaying(run->code->gate, run->request);
+    return gbx_mcp_is_asking(run->request);
 }
 
 static void arm(gbx_code_run *run)

@@ -306,12 +306,9 @@ typedef struct pairs {
 
 static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
 {
-    static const char token[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789!#$%&'*+-.^_`|~";
-
     if (*p->count == ITEMS_MAX)
         return gbx_json_refuse_key(r, "there are more than %d of these", ITEMS_MAX);
-    if (p->headers_of != NULL ? *name == '\0' || name[strspn(name, token)] != '\0'
+    if (p->headers_of != NULL ? !gbx_is_token(name, strlen(name))
                               : *name == '\0' || strchr(name, '=') != NULL)
         return gbx_json_refuse_key(r, p->headers_of != NULL
                                           ? "this is not the name of a header"

@@ -47,21 +47,6 @@ const char *gbx_http_field_of(const gbx_http_request *r, const char *name)
 
 /* ---- the head ------------------------------------------------------------------ */
 
-static bool is_token_char(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-}
-
-static bool is_token(const char *text)
-{
-    size_t len = 0;
-
-    while (is_token_char(text[len]))
-        len++;
-    return len > 0 && text[len] == '\0';
-}
-
 /* Terminate the line at *at, and move *at behind it. NULL: it has a control character,
  * or its end is not CR and LF. */
 static char *take_line(char **at)
@@ -90,11 +75,9 @@ static int read_request_line(gbx_http_request *r, char *line)
         return 400;
     *target++ = '\0';
     *version++ = '\0';
-    if (!is_token(line) || *target != '/')
+    if (!gbx_is_token(line, strlen(line)) || *target != '/' ||
+        target[gbx_visible_len(target)] != '\0')
         return 400;
-    for (const char *c = target; *c != '\0'; c++)
-        if (*c <= ' ' || *c > '~')
-            return 400;
     r->is_1_0 = strcmp(version, "HTTP/1.0") == 0;
     if (!r->is_1_0 && strcmp(version, "HTTP/1.1") != 0)
         return strncmp(version, "HTTP/", 5) == 0 ? 505 : 400;
@@ -124,7 +107,7 @@ static int read_field(gbx_http_request *r, char *line)
         return 400;
     *value++ = '\0';
     /* White space before the colon, or a folded line: the name is not a token. */
-    if (!is_token(line) || is_doubled(r, line))
+    if (!gbx_is_token(line, strlen(line)) || is_doubled(r, line))
         return 400;
     if (r->field_count == GBX_HTTP_FIELDS_MAX)
         return 431;
@@ -172,37 +155,26 @@ static int read_head(gbx_http_request *r)
     return status != 0 ? status : read_length(r);
 }
 
-/* Find the end of the head, with its empty line, in data, which continues the buffer.
- * Returns its offset in data; 0: the head is incomplete. */
-static size_t find_head_end(const gbx_http_request *r, const char *data, size_t len)
-{
-    static const char end[4] = "\r\n\r\n";
-    size_t before = r->head.len < 3 ? r->head.len : 3;
-    char seam[6];
-    size_t n = len < 3 ? len : 3;
-    const char *at;
-
-    if (before > 0)
-        memcpy(seam, r->head.data + r->head.len - before, before);
-    memcpy(seam + before, data, n);
-    at = memmem(seam, before + n, end, sizeof end);
-    if (at != NULL)
-        return (size_t)(at - seam) + sizeof end - before;
-    at = memmem(data, len, end, sizeof end);
-    return at != NULL ? (size_t)(at - data) + sizeof end : 0;
-}
-
+/* Data behind the head is taken out of the buffer again. */
 static int feed_head(gbx_http_request *r, const char *data, size_t len, size_t *used)
 {
-    size_t end = find_head_end(r, data, len);
+    size_t before = r->head.len;
+    size_t room = GBX_HTTP_HEAD_MAX - before;
+    size_t seam = before < 3 ? before : 3; /* the empty line may begin there */
+    const uint8_t *end;
     int status;
 
-    *used = end > 0 ? end : len;
-    if (r->head.len + *used >= GBX_HTTP_HEAD_MAX ||
-        !gbx_buf_append(&r->head, data, *used))
+    *used = len;
+    if (!gbx_buf_append(&r->head, data, len < room ? len : room))
         return 431;
-    if (end == 0)
-        return 0;
+    end = memmem(r->head.data + before - seam, r->head.len - before + seam, "\r\n\r\n",
+                 4);
+    if (end == NULL)
+        return r->head.len < GBX_HTTP_HEAD_MAX ? 0 : 431;
+    r->head.len = (size_t)(end - r->head.data) + 4;
+    *used = r->head.len - before;
+    if (r->head.len == GBX_HTTP_HEAD_MAX)
+        return 431;
     status = read_head(r);
     if (status == 0)
         r->part = r->is_chunked || r->left > 0 ? GBX_HTTP_IN_BODY : GBX_HTTP_COMPLETE;

@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,27 +259,16 @@ void gbx_stream_attach(gbx_stream *s, gbx_http_connection *c, uint64_t after)
         part(s);
 }
 
-/* Read digits up to the character `end`; *ret_rest is behind that. */
-static bool read_number(const char *text, char end, uint64_t *ret,
-                        const char **ret_rest)
-{
-    char *rest;
-
-    errno = 0;
-    *ret = strtoull(text, &rest, 10);
-    *ret_rest = rest + 1;
-    return text[0] >= '0' && text[0] <= '9' && errno == 0 && *rest == end;
-}
-
 gbx_stream *gbx_streams_find(gbx_streams *streams, const char *event_id,
                              uint64_t *ret_after)
 {
-    const char *rest;
+    size_t len = strcspn(event_id, "-");
+    const char *rest = event_id + len + (event_id[len] == '-');
     uint64_t number;
     gbx_stream *s;
 
-    if (!read_number(event_id, '-', &number, &rest) ||
-        !read_number(rest, '\0', ret_after, &rest))
+    if (!gbx_decimal_read(event_id, len, UINT64_MAX, &number) ||
+        !gbx_decimal_read(rest, strlen(rest), UINT64_MAX, ret_after))
         return NULL;
     TAILQ_FOREACH(s, &streams->all, entry)
     if (s->number == number && *ret_after <= s->last)

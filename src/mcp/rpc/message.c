@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,29 +63,17 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     return true;
 }
 
-/* True if it can be the id of an answer. Some servers write every number with a
- * fraction, and 1 as 1.0. */
-static bool is_answer_id(gbx_view view)
-{
-    size_t len = view.len;
-
-    while (gbx_view_kind(view) == '0' && len > 0 && view.at[len - 1] == '0')
-        len--;
-    if (len > 1 && len < view.len && view.at[len - 1] == '.')
-        view.len = len - 1;
-    return gbx_rpc_is_id(view);
-}
-
 static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
                           gbx_rpc_fault *fault)
 {
     bool is_error = m[ERROR].at != NULL;
     bool is_unknown = m[ID].at == NULL || gbx_view_kind(m[ID]) == 'n'; /* its request */
+    int64_t id;
 
     if (is_error == (m[RESULT].at != NULL))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "a response has a result or an error");
-    if (ret->id.at == NULL && is_answer_id(m[ID]))
+    if (ret->id.at == NULL && gbx_id_read(m[ID], &id)) /* 1.0 */
         ret->id = m[ID];
     if (ret->id.at == NULL && (!is_error || !is_unknown))
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
@@ -180,19 +167,14 @@ bool gbx_rpc_same_id(gbx_view a, gbx_view b)
 
 bool gbx_rpc_integer(gbx_view view, int64_t *ret)
 {
-    char digits[24];
-    char *end;
-    long long value;
+    bool is_negative = view.len > 0 && view.at[0] == '-';
+    uint64_t value;
 
-    if (gbx_view_kind(view) != '0' || view.len >= sizeof digits)
+    if (gbx_view_kind(view) != '0' ||
+        !gbx_decimal_read(view.at + is_negative, view.len - is_negative, INT64_MAX,
+                          &value))
         return false;
-    memcpy(digits, view.at, view.len);
-    digits[view.len] = '\0';
-    errno = 0;
-    value = strtoll(digits, &end, 10);
-    if (errno != 0 || *end != '\0')
-        return false;
-    *ret = value;
+    *ret = is_negative ? -(int64_t)value : (int64_t)value;
     return true;
 }
 

@@ -86,6 +86,11 @@ void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
     gbx_mcp_send(request->server, &to);
 }
 
+bool gbx_mcp_is_asking(const gbx_mcp_request *request)
+{
+    return request->ask_count > 0;
+}
+
 /* True if it was sent and is not answered yet. */
 static bool is_out(const gbx_mcp_ask_entry *ask)
 {

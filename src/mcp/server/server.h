@@ -210,6 +210,8 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
                      const char *id,
                      void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                      void *user);
+/* Is a question of that request without an answer? */
+bool gbx_mcp_is_asking(const gbx_mcp_request *request);
 /* What the person was to do there is done. */
 void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id);
 

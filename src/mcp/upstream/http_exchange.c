@@ -262,6 +262,8 @@ gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *opti
 
 void gbx_http_exchange_free(gbx_http_exchange *e)
 {
+    if (e == NULL)
+        return;
     if (e->is_added)
         gbx_multi_remove(e->options.web->multi, e->easy);
     gbx_mcp_timer_cleanup(&e->turn);

@@ -30,14 +30,6 @@ static bool is_plain(const char *value, size_t len)
              memcmp(value + len - strlen(END), END, strlen(END)) == 0);
 }
 
-bool gbx_http_is_visible(const char *text)
-{
-    for (; *text != 0; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
-}
-
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
     char *line = gbx_printed(value == NULL ? "%s:"

@@ -117,10 +117,7 @@ static void put_words(const gbx_link_secrets *secrets, const char *text, size_t 
 
     if (span.len > LOOKED_AT_MAX)
         span.len = LOOKED_AT_MAX;
-    if (tokens != NULL)
-        (void)gbx_secrets_append_clean(tokens, GBX_SECRET_LINE, span, &clean);
-    else
-        (void)gbx_buf_append(&clean, span.data, span.len);
+    (void)gbx_secrets_append_clean(tokens, GBX_SECRET_LINE, span, &clean);
     for (size_t i = 0; i < clean.len; i++)
         if (clean.data[i] < ' ')
             clean.data[i] = ' ';

@@ -454,6 +454,7 @@ struct gbx_http_exchange {
 
 /* NULL: it cannot be sent. */
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
+/* NULL is ignored. */
 void gbx_http_exchange_free(gbx_http_exchange *e);
 
 /* A header of the response, or "". Borrowed until the next one is asked for. */
@@ -507,9 +508,6 @@ typedef struct gbx_http_headers {
     const gbx_libcurl *lib;
     struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
 } gbx_http_headers;
-
-/* True if it has only visible characters of ASCII. */
-bool gbx_http_is_visible(const char *text);
 
 /* value may be NULL: then libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
@@ -597,9 +595,6 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
                               const char *challenge, gbx_oauth_get_fn *get, void *user,
                               gbx_oauth_metadata *ret, gbx_error *reterr);
 void gbx_oauth_metadata_cleanup(gbx_oauth_metadata *metadata);
-
-/* True if an array has this text. */
-bool gbx_oauth_lists(const json_t *list, const char *wanted);
 
 /* A parameter of a Bearer challenge, to be freed; NULL: it has none of that name. */
 char *gbx_oauth_challenge(const char *challenge, const char *name);

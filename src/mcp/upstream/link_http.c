@@ -257,8 +257,7 @@ static void free_exchanges(http *h)
 {
     while (!LIST_EMPTY(&h->exchanges))
         drop_exchange(LIST_FIRST(&h->exchanges));
-    if (h->stream != NULL)
-        gbx_http_exchange_free(h->stream);
+    gbx_http_exchange_free(h->stream);
     h->stream = NULL;
 }
 
@@ -463,7 +462,7 @@ static bool note_session(http *h, gbx_http_exchange *exchange)
                    "the id of its session is longer than 8 KiB", GBX_UNANSWERED);
         return false;
     }
-    if (*session != 0 && gbx_http_is_visible(session))
+    if (*session != 0 && session[gbx_visible_len(session)] == 0)
         h->session = gbx_need(strdup(session));
     return true;
 }

@@ -17,6 +17,7 @@
 #include "mcp/rpc/rpc.h"
 
 #include <jansson.h>
+#include <string.h>
 
 /* ---- oauth_store.c ------------------------------------------------------------- */
 
@@ -53,6 +54,18 @@ gbx_status gbx_oauth_write(const char *url, gbx_trust trust, json_t *kept,
 
 /* A text in an object, or "". */
 const char *gbx_oauth_text(const json_t *object, const char *name);
+
+/* True if an array has this text. */
+static inline bool gbx_oauth_lists(const json_t *list, const char *wanted)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *each = json_string_value(json_array_get(list, i));
+
+        if (each != NULL && strcmp(each, wanted) == 0)
+            return true;
+    }
+    return false;
+}
 
 /* ---- oauth_keys.c ---------------------------------------------------------------- */
 

@@ -151,8 +151,7 @@ void gbx_oauth_keys_free(gbx_oauth_keys *keys)
 {
     if (keys == NULL)
         return;
-    if (keys->exchange != NULL)
-        gbx_http_exchange_free(keys->exchange);
+    gbx_http_exchange_free(keys->exchange);
     gbx_http_client_free(keys->web);
     gbx_mcp_timer_cleanup(&keys->renewal);
     free(keys);

@@ -409,8 +409,7 @@ void gbx_oauth_free(gbx_oauth *oauth)
         LIST_REMOVE(e, entry);
         gbx_http_exchange_free(e);
     }
-    if (oauth->asking != NULL)
-        gbx_http_exchange_free(oauth->asking);
+    gbx_http_exchange_free(oauth->asking);
     gbx_mcp_timer_cleanup(&oauth->lock_later);
     gbx_mcp_timer_cleanup(&oauth->turn);
     gbx_fd_close(&oauth->lock);

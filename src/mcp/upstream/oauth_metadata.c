@@ -251,17 +251,6 @@ static json_t *assume_endpoints(const char *issuer)
     return made;
 }
 
-bool gbx_oauth_lists(const json_t *list, const char *wanted)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *each = json_string_value(json_array_get(list, i));
-
-        if (each != NULL && strcmp(each, wanted) == 0)
-            return true;
-    }
-    return false;
-}
-
 static gbx_status check_endpoints(const gbx_libcurl *lib, const char *url,
                                   const gbx_oauth_metadata *m, gbx_error *err)
 {

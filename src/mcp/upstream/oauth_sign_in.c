@@ -17,6 +17,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/http.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,8 +83,7 @@ static void await(sign_in *s, const gbx_http_exchange *sent)
 
 static void end_exchange(sign_in *s)
 {
-    if (s->exchange != NULL)
-        gbx_http_exchange_free(s->exchange);
+    gbx_http_exchange_free(s->exchange);
     s->exchange = NULL;
 }
 
@@ -293,23 +293,6 @@ static gbx_status find_client(sign_in *s, gbx_error *err)
 
 /* ---- the browser -------------------------------------------------------------------- */
 
-/* The words of a line of /proc/net/tcp: "N: ADDR:PORT ADDR:PORT STATE ... UID". */
-enum { FROM = 1, FROM_PORT, TO, TO_PORT, UID = 11, WORDS };
-
-static bool read_line(char *line, unsigned long ret[WORDS])
-{
-    char *rest = line;
-
-    for (int i = 0; i < WORDS; i++) {
-        const char *word = strtok_r(i == 0 ? line : NULL, " :", &rest);
-
-        if (word == NULL)
-            return false;
-        ret[i] = strtoul(word, NULL, i == UID ? 10 : 16);
-    }
-    return true;
-}
-
 /* The user of the other end of a connection on this machine; -1: unknown. */
 static long find_peer(int fd)
 {
@@ -317,7 +300,11 @@ static long find_peer(int fd)
     struct sockaddr_in there = {0};
     socklen_t len = sizeof here;
     FILE *table = fopen("/proc/net/tcp", "re");
-    unsigned long word[WORDS];
+    unsigned from;
+    unsigned from_port;
+    unsigned to;
+    unsigned to_port;
+    long user;
     long found = -1;
     char line[256];
 
@@ -325,10 +312,12 @@ static long find_peer(int fd)
         getpeername(fd, (struct sockaddr *)&there, &len) < 0)
         there.sin_port = 0;
     while (table != NULL && fgets(line, sizeof line, table) != NULL)
-        if (read_line(line, word) && word[FROM] == there.sin_addr.s_addr &&
-            word[FROM_PORT] == ntohs(there.sin_port) &&
-            word[TO] == here.sin_addr.s_addr && word[TO_PORT] == ntohs(here.sin_port))
-            found = (long)word[UID];
+        /* "N: ADDR:PORT ADDR:PORT STATE QUEUES TIMER RETRIES UID ..." */
+        if (sscanf(line, "%*s %x:%x %x:%x %*s %*s %*s %*s %ld", &from, &from_port, &to,
+                   &to_port, &user) == 5 &&
+            from == there.sin_addr.s_addr && from_port == ntohs(there.sin_port) &&
+            to == here.sin_addr.s_addr && to_port == ntohs(here.sin_port))
+            found = user;
     if (table != NULL)
         (void)fclose(table);
     return found;
@@ -353,12 +342,10 @@ static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
 }
 
 /* The value of a parameter, to be freed; NULL: there is none. */
-static char *find_param(const sign_in *s, const char *query, const char *name)
+static char *find_param(const char *query, const char *name)
 {
-    const gbx_libcurl *lib = &s->web->lib;
+    GBX_CLEANUP(gbx_free) char *coded = NULL;
     size_t len = strlen(name);
-    char *plain;
-    char *copy;
 
     while (strncmp(query, name, len) != 0 || query[len] != '=') {
         query += strcspn(query, "&");
@@ -366,20 +353,15 @@ static char *find_param(const sign_in *s, const char *query, const char *name)
             return NULL;
     }
     query += len + 1;
-    if (*query == '\0' || *query == '&')
-        return gbx_need(strdup(""));
-    plain =
-        gbx_need(lib->curl_easy_unescape(NULL, query, (int)strcspn(query, "&"), NULL));
-    copy = gbx_need(strdup(plain));
-    lib->curl_free(plain);
-    return copy;
+    coded = gbx_need(strndup(query, strcspn(query, "&")));
+    return gbx_need(evhttp_uridecode(coded, 0, NULL));
 }
 
 /* Take the query with which the browser returns. Only the browser that opened our URL
  * knows the state. */
 static bool take_query(sign_in *s, const char *query)
 {
-    GBX_CLEANUP(gbx_free) char *state = find_param(s, query, "state");
+    GBX_CLEANUP(gbx_free) char *state = find_param(query, "state");
 
     if (state == NULL || s->state == NULL || strcmp(state, s->state) != 0 ||
         s->query != NULL)
@@ -499,8 +481,8 @@ static char *print_url(const sign_in *s)
 /* Check the query that the browser brought; *ret is the code, to be freed. */
 static gbx_status read_answer(const sign_in *s, char **ret, gbx_error *err)
 {
-    GBX_CLEANUP(gbx_free) char *fault = find_param(s, s->query, "error");
-    GBX_CLEANUP(gbx_free) char *issuer = find_param(s, s->query, "iss");
+    GBX_CLEANUP(gbx_free) char *fault = find_param(s->query, "error");
+    GBX_CLEANUP(gbx_free) char *issuer = find_param(s->query, "iss");
     bool must =
         json_is_true(json_object_get(s->metadata.endpoints,
                                      "authorization_response_iss_parameter_supported"));
@@ -513,7 +495,7 @@ static gbx_status read_answer(const sign_in *s, char **ret, gbx_error *err)
     if (fault != NULL)
         return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %s",
                         gbx_oauth_is_code(fault) ? fault : "it does not say why");
-    *ret = find_param(s, s->query, "code");
+    *ret = find_param(s->query, "code");
     return *ret != NULL && **ret != '\0'
                ? GBX_OK
                : gbx_fail(err, GBX_E_DATA,

@@ -97,10 +97,8 @@ json_t *gbx_oauth_object(const gbx_http_exchange *e)
 /* True if it can be sent in a header, and found in answers. */
 static bool is_token(const char *text)
 {
-    size_t len = 0;
+    size_t len = gbx_visible_len(text);
 
-    while (text[len] > ' ' && text[len] <= '~')
-        len++;
     return text[len] == '\0' && len >= GBX_SECRET_MIN && len <= GBX_SECRET_MAX;
 }
 

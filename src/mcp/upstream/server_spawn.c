@@ -76,17 +76,6 @@ void gbx_environ_free(char **environment)
 
 #define ENDS 4
 
-/* The other ends, by their numbers in the child. */
-typedef struct ends {
-    int fds[ENDS];
-} ends;
-
-static void close_ends(ends *e)
-{
-    for (size_t i = 0; i < ENDS; i++)
-        gbx_fd_close(&e->fds[i]);
-}
-
 void gbx_spawned_server_close(gbx_spawned_server *spawned)
 {
     for (size_t i = 0; i < ENDS; i++)
@@ -152,7 +141,7 @@ static bool find_keeper(char *path, size_t size)
 
 /* Returns 0 or an errno value. */
 static int execute(const char *path, char *const *argv, char *const *environment,
-                   const ends *e, pid_t *ret_pid)
+                   const int ends[ENDS], pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -169,7 +158,7 @@ static int execute(const char *path, char *const *argv, char *const *environment
     (void)posix_spawnattr_setflags(&attributes,
                                    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     for (int i = 0; i < ENDS && error == 0; i++)
-        error = posix_spawn_file_actions_adddup2(&actions, e->fds[i], i);
+        error = posix_spawn_file_actions_adddup2(&actions, ends[i], i);
     if (error == 0)
         error = posix_spawn_file_actions_addclosefrom_np(&actions, GBX_KEEPER_FD + 1);
     gbx_cpu_roam();
@@ -202,7 +191,7 @@ static char **arguments_of(const gbx_mcp_upstream_config *config, bool is_plain,
 
 /* Start the keeper, with its ends of all pipes and sockets. */
 static gbx_status start_keeper(const gbx_mcp_upstream_config *config,
-                               const gbx_yard *yard, const ends *e, pid_t *ret,
+                               const gbx_yard *yard, const int ends[ENDS], pid_t *ret,
                                gbx_error *reterr)
 {
     char number[24];
@@ -217,7 +206,7 @@ static gbx_status start_keeper(const gbx_mcp_upstream_config *config,
     (void)snprintf(number, sizeof number, "%llu",
                    (unsigned long long)yard->descriptors);
     environment = gbx_environ_new(config);
-    errno = execute(path, argv, environment, e, ret);
+    errno = execute(path, argv, environment, ends, ret);
     gbx_environ_free(environment);
     return errno == 0 ? GBX_OK
                       : gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path,
@@ -234,18 +223,19 @@ static void kill_child(pid_t pid)
 gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yard *yard,
                             gbx_spawned_server *ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(close_ends) ends e = {{-1, -1, -1, -1}};
+    GBX_CLEANUP(gbx_spawned_server_close)
+    gbx_spawned_server theirs = {-1, {-1, -1, -1, -1}}; /* the child's ends */
     char reason[GBX_CALL_REASON_SIZE];
     gbx_status status = GBX_OK;
     pid_t pid = 0;
 
     *ret = (gbx_spawned_server){-1, {-1, -1, -1, -1}};
     for (int i = 0; i < ENDS && status == GBX_OK; i++)
-        if (!open_pair(&ret->fds[i], &e.fds[i], i))
+        if (!open_pair(&ret->fds[i], &theirs.fds[i], i))
             status = gbx_fail(reterr, GBX_E_OS, "cannot connect to a server: %s",
                               strerror(errno));
     if (status == GBX_OK)
-        status = start_keeper(config, yard, &e, &pid, reterr);
+        status = start_keeper(config, yard, theirs.fds, &pid, reterr);
     if (status == GBX_OK) {
         ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (ret->pidfd >= 0)

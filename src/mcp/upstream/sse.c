@@ -5,6 +5,7 @@
 #include "base/timeouts.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 
 /* Bytes without an event that one call examines: other work must get its turn. */
 #define LOOK_BYTES GBX_KIB(64)
+
+/* A longer pause than eleven days is not believed. */
+#define RETRY_MAX_MS 1000000000
 
 static bool is_field(const char *line, size_t len, const char *name, const char **ret,
                      size_t *ret_len)
@@ -30,14 +34,10 @@ static bool is_field(const char *line, size_t len, const char *name, const char 
 
 static void take_retry(gbx_sse *sse, const char *value, size_t len)
 {
-    uint32_t ms = 0;
+    uint64_t ms;
 
-    for (size_t i = 0; i < len; i++) {
-        if (value[i] < '0' || value[i] > '9' || ms > 100000000)
-            return;
-        ms = ms * 10 + (uint32_t)(value[i] - '0');
-    }
-    sse->retry_ms = ms;
+    if (gbx_decimal_read(value, len, RETRY_MAX_MS, &ms))
+        sse->retry_ms = (uint32_t)ms;
 }
 
 static void take_field(gbx_sse *sse, const char *line, size_t len)

@@ -413,11 +413,6 @@ static void cleanup(front *f)
     gbx_fd_close(&f->children.spawner);
 }
 
-bool gbx_http_is_public(const gbx_http_options *o)
-{
-    return o->is_behind_proxy || o->tls_cert != NULL;
-}
-
 gbx_status gbx_http_check(const gbx_http_options *o, gbx_error *reterr)
 {
     if (o->path[0] != '/' || strpbrk(o->path, " ?#") != NULL)

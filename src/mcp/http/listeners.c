@@ -82,6 +82,11 @@ static bool is_local(const gbx_socket_address *address)
     }
 }
 
+bool gbx_http_is_public(const gbx_http_options *o)
+{
+    return o->is_behind_proxy || o->tls_cert != NULL;
+}
+
 static gbx_status check_local(const gbx_http_options *o,
                               const gbx_socket_address *address, gbx_error *err)
 {

@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 106025,
-  'lines in src/mcp': 39146,
-  'lines in src/mcp/code': 8629,
+  'lines in src': 106109,
+  'lines in src/mcp': 39185,
+  'lines in src/mcp/code': 8612,
   'lines in src/mcp/data': 3741,
-  'lines in tests and node/test': 67547,
-  'files in src': 376,
+  'lines in tests and node/test': 67706,
+  'files in src': 377,
   'headers in src': 72,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
@@ -25,8 +25,8 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14000,
-  'words in ARCHITECTURE.md': 2499,
+  'words in pages of docs': 14004,
+  'words in ARCHITECTURE.md': 2497,
   'call cycles between files of src': 0,
 };
 

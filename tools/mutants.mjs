@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [build, ...chosen] = process.argv.slice(2);
-if (!build) {
+if (!build || (build.startsWith('-') && build !== '--check')) {
   console.error('usage: tools/mutants.mjs BUILD [CLAIM ...]');
   process.exit(2);
 }

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mcp/telemetry/telemetry.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -238,10 +239,40 @@ static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller 
                          "too many sessions");
 }
 
+/* A trace that only a header names goes on in _meta, where MCP has it: the child sees no
+ * headers. Then *body is the changed text, in `to`. */
+static void move_trace(const gbx_http_request *r, const gbx_rpc_message *message,
+                       gbx_span *body, gbx_buf *to)
+{
+    const char *header = gbx_http_field_of(r, "traceparent");
+    gbx_view meta = gbx_view_member(message->payload, "_meta");
+    gbx_view object = meta.at != NULL ? meta : message->payload;
+    const char *comma = gbx_view_count(object) > 0 ? "," : "";
+    char trace[GBX_TRACEPARENT_SIZE];
+    char text[GBX_TRACEPARENT_SIZE + 40];
+    gbx_trace_context context;
+    gbx_message_cut cut = {.old = {object.at, 1}, .fresh = {text, 0}};
+
+    if (header == NULL || message->kind != GBX_RPC_REQUEST ||
+        strcmp(message->method, "tools/call") != 0 || gbx_view_kind(object) != '{' ||
+        gbx_view_member(meta, "traceparent").at != NULL ||
+        !gbx_traceparent_read(header, strlen(header), &context))
+        return;
+    gbx_traceparent_print(&context, trace);
+    cut.fresh.len =
+        (size_t)snprintf(text, sizeof text,
+                         meta.at != NULL ? "{\"traceparent\":\"%s\"%s"
+                                         : "{\"_meta\":{\"traceparent\":\"%s\"}%s",
+                         trace, comma);
+    if (gbx_message_splice(to, (const char *)body->data, body->len, &cut, 1))
+        *body = (gbx_span){to->data, to->len};
+}
+
 static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *caller,
                     const gbx_http_request *r)
 {
     gbx_span body = {r->body.data, r->body.len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf moved = {.ceiling = GBX_HTTP_BODY_MAX};
     gbx_http_session *s;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
@@ -249,7 +280,10 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
     if (!gbx_rpc_read(body.len > 0 ? (const char *)body.data : "", body.len, &message,
                       &fault)) {
         gbx_http_reply_error(c, 400, NULL, fault.id, fault.code, fault.message);
-    } else if (message.id.len > GBX_HTTP_ID_MAX) {
+        return;
+    }
+    move_trace(r, &message, &body, &moved);
+    if (message.id.len > GBX_HTTP_ID_MAX) {
         refuse(c, 400, NULL, NO_ID, "the id has more than 1024 bytes");
     } else if (!gbx_http_check_call(f->options, c, caller, &message)) {
         return;

@@ -39,8 +39,9 @@
 typedef struct gbx_http_caller {
     char id[33]; /* "" without OAuth */
     char name[GBX_HTTP_NAME_SIZE];
-    uint32_t rights; /* its scopes, for its child */
-    uint32_t left_s; /* seconds until its token expires; 0: never */
+    uint32_t rights;  /* its scopes, for its child */
+    uint32_t left_s;  /* seconds until its token expires; 0: never */
+    char session[33]; /* for its child: stands for the id of its session; "": none */
 } gbx_http_caller;
 
 /* A decision about a request. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -241,11 +242,12 @@ static bool set_up(gbx_http_exchange *e)
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options)
 {
     gbx_http_exchange *e = gbx_need(calloc(1, sizeof *e));
+    size_t max = options->answer_max != 0 ? options->answer_max : GBX_LINK_MESSAGE_MAX;
 
     e->options = *options;
     e->multi_entry = (gbx_multi_entry){on_over, e};
-    gbx_buf_init_secret(&e->body, GBX_LINK_MESSAGE_MAX);
-    gbx_sse_init(&e->sse, GBX_LINK_MESSAGE_MAX);
+    gbx_buf_init_secret(&e->body, max);
+    gbx_sse_init(&e->sse, max);
     gbx_buf_init_secret(&e->sent_body, options->body_len + 1);
     gbx_mcp_timer_init(&e->turn, options->web->loop, on_turn, e);
     e->easy = gbx_need(lib_of(e)->curl_easy_init());
@@ -400,6 +402,10 @@ gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message)
     waiting->message = *message;
     waiting->message.text = waiting->text;
     waiting->message.name = waiting->name;
+    if (message->traceparent != NULL)
+        (void)snprintf(waiting->traceparent, sizeof waiting->traceparent, "%s",
+                       message->traceparent);
+    waiting->message.traceparent = waiting->traceparent;
     waiting->message.schema = copy_view(message->schema);
     waiting->message.args = copy_view(message->args);
     return waiting;

@@ -645,6 +645,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
     gbx_link_message about = {.id = ++session->last_id,
                               .method = "tools/call",
                               .name = call->tool,
+                              .traceparent = call->traceparent,
                               .args = call->args,
                               .is_again = call->was_retried,
                               .is_repeatable = tool != NULL && tool->is_repeatable};

@@ -13,6 +13,7 @@
 #include "mcp/config/config.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
+#include "mcp/telemetry/telemetry.h"
 
 #include <sys/queue.h>
 
@@ -143,6 +144,7 @@ struct gbx_upstream_call {
     gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     char *meta;          /* JSON members for _meta without braces, or NULL */
+    char traceparent[GBX_TRACEPARENT_SIZE]; /* over HTTP also a header; "": none */
     /* The hint that the caller relies on. The call is sent only to a process whose list
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * telemetry - spans of calls of tools. A call of a tool of ours is a span, and so is each
+ * call of an upstream server's tool below it.
+ *
+ * Everything in a span comes from the host's tables: tools that are registered or that a
+ * server lists, names of the configuration, codes, times and sizes. Code in the sandbox
+ * decides only which calls it makes, and a call has a limited number of spans below it.
+ *
+ * Everything runs on the loop's thread and is bounded. Nothing here does I/O.
+ */
+#ifndef GBX_MCP_TELEMETRY_TELEMETRY_H
+#define GBX_MCP_TELEMETRY_TELEMETRY_H
+
+#include "base/buf.h"
+#include "base/json_view.h"
+
+/* ---- traceparent.c ------------------------------------------------------------ */
+
+/* A place in a trace: W3C Trace Context. */
+typedef struct gbx_trace_context {
+    uint8_t trace[16];
+    uint8_t span[8];
+    bool is_sampled;
+} gbx_trace_context;
+
+#define GBX_TRACEPARENT_SIZE 56
+
+/* False, with *ret unchanged: it is not exactly in the format. */
+bool gbx_traceparent_read(const char *text, size_t len, gbx_trace_context *ret);
+void gbx_traceparent_print(const gbx_trace_context *context,
+                           char ret[GBX_TRACEPARENT_SIZE]);
+/* Append bytes as hexadecimal digits. */
+void gbx_hex_append(gbx_buf *to, const uint8_t *bytes, size_t len);
+
+/* ---- spans.c ------------------------------------------------------------------- */
+
+typedef struct gbx_telemetry gbx_telemetry;
+
+/* Texts are copied. */
+typedef struct gbx_telemetry_options {
+    const char *service;   /* name of this service */
+    const char *transport; /* to the client: "pipe", "tcp" or "unix" */
+    const char *session;   /* stands for the client's session; "": none */
+} gbx_telemetry_options;
+
+gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options);
+/* NULL is ignored. */
+void gbx_telemetry_free(gbx_telemetry *telemetry);
+
+/* A call, from its beginning to its end. Zeroed: it is not observed. */
+typedef struct gbx_call_span {
+    gbx_telemetry *telemetry; /* NULL: not observed, or ended */
+    gbx_trace_context own;
+    uint8_t parent[8];
+    bool has_parent;
+    bool is_continued; /* the trace is the client's */
+    bool is_left_out;  /* one too many below its parent */
+    int64_t start_ns;  /* of gbx_clock_now_ns() */
+    uint32_t calls;    /* below it */
+    const char *code;  /* of its failure, if that was noted; constant */
+    char tool[32];     /* of ours; "": of an upstream server */
+} gbx_call_span;
+
+/* Begin a call of a tool of ours. telemetry NULL: it is not observed. traceparent: what
+ * the client says, or no value. */
+void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
+                         const char *tool, gbx_view traceparent);
+/* Begin a call below another one, which may be unobserved or NULL. */
+void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent);
+/* The context for whoever is called. False: the call is not observed. */
+bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE]);
+/* Note the code of a failure that the call's end does not know. One that is not in our table
+ * counts as "OTHER". */
+void gbx_call_span_note(gbx_call_span *span, const char *code);
+
+/* How a call ended. Names are copied; all other texts are constants. */
+typedef struct gbx_call_outcome {
+    const char *code;      /* NULL: success, unless another code was noted */
+    int rpc_code;          /* of a JSON-RPC error; 0: none */
+    bool is_tool_error;    /* the result says isError */
+    const char *version;   /* of the protocol, or NULL */
+    const char *server;    /* NULL: a tool of ours */
+    const char *tool;      /* of that server; NULL: it lists no such tool */
+    const char *transport; /* to it */
+    const char *decision;  /* of the rules, or NULL */
+} gbx_call_outcome;
+
+/* Ignored if the call is not observed or has ended. */
+void gbx_call_span_end(gbx_call_span *span, const gbx_call_outcome *end);
+
+/* ---- spans that wait to be sent; in spans.c ------------------------------------- */
+
+#define GBX_SPANS_MAX 2048 /* the oldest are dropped beyond this */
+
+/* Call added for each new span that waits; NULL: never. */
+void gbx_telemetry_on_span(gbx_telemetry *telemetry, void (*added)(void *user),
+                           void *user);
+/* The number of spans that wait, and of those dropped so far. */
+size_t gbx_telemetry_waiting(const gbx_telemetry *telemetry);
+uint64_t gbx_telemetry_dropped(const gbx_telemetry *telemetry);
+/* Append a request of OTLP with the oldest waiting spans, at most max. Returns a number
+ * that stands for them. */
+uint64_t gbx_telemetry_put(gbx_telemetry *telemetry, size_t max, gbx_buf *to);
+/* These spans wait no longer: they were sent, or are dropped. */
+void gbx_telemetry_forget(gbx_telemetry *telemetry, uint64_t spans, bool was_sent);
+
+#endif

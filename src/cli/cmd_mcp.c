@@ -420,8 +420,8 @@ static gbx_status start_telemetry(serving *s)
     const gbx_http_options *http = &s->args->http;
     const char *service = getenv("OTEL_SERVICE_NAME");
     const char *collector = s->args->otlp;
-    const gbx_telemetry_options options = {
-        .service = service != NULL && *service != '\0' ? service : "glovebox",
+    gbx_telemetry_options options = {
+        .metrics = http->metrics,
         .transport = http->address != NULL  ? "tcp"
                      : http->socket != NULL ? "unix"
                                             : "pipe",
@@ -430,9 +430,16 @@ static gbx_status start_telemetry(serving *s)
 
     if (collector == NULL && s->servers.config != NULL)
         collector = s->servers.config->settings.collector;
+    if (collector != NULL)
+        options.service = service != NULL && *service != '\0' ? service : "glovebox";
+    if (collector != NULL || http->metrics != NULL)
+        s->telemetry = gbx_telemetry_new(&options);
+    if (http->metrics != NULL) {
+        s->options.on_event = gbx_metrics_on_event;
+        s->options.event_user = http->metrics;
+    }
     if (collector == NULL)
         return GBX_OK;
-    s->telemetry = gbx_telemetry_new(&options);
     return gbx_otlp_sender_new(s->loop, s->telemetry, collector, &s->servers.traces,
                                &s->trouble.err);
 }
@@ -686,6 +693,7 @@ static int serve_http(mcp_args *args)
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
+    args->http.metrics = gbx_need(gbx_metrics_new());
     status = gbx_spawner_start(&spawner, &caller, &trouble.err);
     args->session = caller.session;
     if (status == GBX_OK && spawner < 0)

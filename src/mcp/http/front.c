@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/telemetry/telemetry.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -304,6 +303,23 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
     }
 }
 
+static void answer_metrics(const front *f, gbx_http_connection *c)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
+    const gbx_http_session *s;
+    uint64_t open = 0;
+
+    LIST_FOREACH(s, &f->sessions, entry)
+    open += s->pending_count;
+    gbx_metrics_print(f->options->metrics, &text);
+    gbx_metrics_put_gauge(&text, "glovebox_processes", "Processes that serve clients.",
+                          f->children.count);
+    gbx_metrics_put_gauge(&text, "glovebox_requests_open",
+                          "Requests without an answer.", open);
+    gbx_http_reply(c, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
+                   text.len);
+}
+
 static void on_request(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
     front *f = user;
@@ -315,6 +331,8 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
         return; /* its token has expired since */
     if (f->phase != SERVING || verdict != GBX_HTTP_GO_ON) {
         refuse(c, 503, RETRY_LATER, NO_ID, "the server is not ready");
+    } else if (gbx_http_wants_metrics(f->options, r)) {
+        answer_metrics(f, c);
     } else if (strcmp(r->method, "POST") == 0) {
         on_post(f, c, &caller, r);
     } else if (gbx_http_is_modern(r, NULL)) {
@@ -488,7 +506,10 @@ gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                           gbx_error *reterr)
 {
     front f = {.options = options, .children = {.spawner = spawner}, .err = reterr};
-    const gbx_http_hooks hooks = {.user = &f, .head = on_head, .request = on_request};
+    const gbx_http_hooks hooks = {.user = &f,
+                                  .head = on_head,
+                                  .request = on_request,
+                                  .metrics = options->metrics};
 
     f.loop = f.children.loop = gbx_mcp_loop_new();
     if (f.loop == NULL)

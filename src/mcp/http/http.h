@@ -23,6 +23,7 @@
 #include "base/json_view.h"
 #include "base/sha256.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/telemetry/telemetry.h"
 #include "policy/policy.h"
 
 #include <netinet/in.h>
@@ -85,7 +86,10 @@ typedef struct gbx_http_options {
     gbx_http_access *access; /* by that file, or NULL; borrowed */
     bool is_behind_proxy;
     uint8_t token[GBX_SHA256_SIZE]; /* SHA-256 of it, once the file is read */
+    gbx_metrics *metrics;           /* served at GBX_HTTP_METRICS; NULL: nothing is */
 } gbx_http_options;
+
+#define GBX_HTTP_METRICS "/metrics"
 
 /* Check that the options are complete and consistent; else GBX_E_USAGE. */
 gbx_status gbx_http_check(const gbx_http_options *options, gbx_error *reterr);
@@ -232,6 +236,7 @@ typedef struct gbx_http_hooks {
     /* The request is complete. It must be answered, now or later. */
     void (*request)(void *user, gbx_http_connection *c,
                     const gbx_http_request *request);
+    gbx_metrics *metrics; /* that count the answers, or NULL */
 } gbx_http_hooks;
 
 /* Takes the descriptors of the listeners, which must outlive it. Not accepting yet. */
@@ -315,6 +320,9 @@ void gbx_child_set_drop(gbx_child_set *children);
 /* Is the sender admitted? *ret is the sender. */
 gbx_http_verdict gbx_http_admit(const gbx_http_options *options, gbx_http_connection *c,
                                 const gbx_http_request *request, gbx_http_caller *ret);
+/* Does it ask for metrics? */
+bool gbx_http_wants_metrics(const gbx_http_options *options,
+                            const gbx_http_request *request);
 /* Check path, Host, Origin, sender, method and media types. */
 gbx_http_verdict gbx_http_guard_head(const gbx_http_options *options,
                                      gbx_http_connection *c,

@@ -47,13 +47,13 @@ typedef struct ended_span {
 } ended_span;
 
 struct gbx_telemetry {
-    char *service;
+    gbx_metrics *metrics;
+    char *service; /* NULL: no spans */
     char *session;
     const char *transport;
     uint8_t instance[16];
     void (*added)(void *user);
     void *added_user;
-    uint64_t dropped;
     uint64_t first; /* number of the oldest span that waits */
     uint64_t next;
     ended_span ring[GBX_SPANS_MAX]; /* a span is at its number, modulo the size */
@@ -68,7 +68,8 @@ gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options)
 {
     gbx_telemetry *t = gbx_need(calloc(1, sizeof *t));
 
-    t->service = gbx_need(strdup(options->service));
+    t->metrics = options->metrics;
+    t->service = options->service != NULL ? gbx_need(strdup(options->service)) : NULL;
     t->session = gbx_need(strdup(options->session));
     t->transport = options->transport;
     make_id(t->instance, sizeof t->instance);
@@ -86,7 +87,8 @@ void gbx_telemetry_free(gbx_telemetry *t)
 
 /* ---- codes ----------------------------------------------------------------------- */
 
-static const char *const codes[] = {
+const char *const gbx_call_codes[GBX_CALL_CODES] = {
+    "OK",
 #define XX(name, number, exit, text) #name,
     GBX_CODE_MAP(XX)
 #undef XX
@@ -108,14 +110,17 @@ static const char *const codes[] = {
     "UPSTREAM_REFUSED",
     "UPSTREAM_START",
     "UPSTREAM_TIMEOUT",
+    "OTHER",
 };
 
-static const char *known_code(const char *code)
+size_t gbx_call_code_index(const char *code)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(codes); i++)
-        if (strcmp(codes[i], code) == 0)
-            return codes[i];
-    return "OTHER";
+    size_t i = 0;
+
+    while (code != NULL && i < GBX_CALL_CODES - 1 &&
+           strcmp(gbx_call_codes[i], code) != 0)
+        i++;
+    return i;
 }
 
 /* ---- a call ----------------------------------------------------------------------- */
@@ -128,6 +133,8 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
         return;
     span->start_ns = gbx_clock_now_ns();
     (void)snprintf(span->tool, sizeof span->tool, "%s", tool);
+    if (telemetry->service == NULL)
+        return;
     /* An escape in the string is not part of the format. */
     span->is_continued =
         gbx_view_kind(traceparent) == '"' &&
@@ -151,7 +158,7 @@ void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
     span->is_continued = parent->is_continued;
     span->own = parent->own;
     span->is_left_out = ++parent->calls > BELOW_MAX;
-    if (span->is_left_out)
+    if (span->is_left_out || span->telemetry->service == NULL)
         return; /* what it calls is below the parent */
     span->has_parent = true;
     memcpy(span->parent, parent->own.span, sizeof span->parent);
@@ -160,7 +167,7 @@ void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
 
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE])
 {
-    if (span->telemetry == NULL)
+    if (span->telemetry == NULL || span->telemetry->service == NULL)
         return false;
     gbx_traceparent_print(&span->own, ret);
     return true;
@@ -169,7 +176,7 @@ bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZ
 void gbx_call_span_note(gbx_call_span *span, const char *code)
 {
     if (span->telemetry != NULL && code != NULL)
-        span->code = known_code(code);
+        span->code = gbx_call_codes[gbx_call_code_index(code)];
 }
 
 static int64_t wall_ns(void)
@@ -188,6 +195,12 @@ static void copy_name(char *to, size_t size, const char *name)
     to[len] = '\0';
 }
 
+static void note_fate(const gbx_telemetry *t, bool were_sent, uint64_t number)
+{
+    if (t->metrics != NULL)
+        gbx_metrics_add_spans(t->metrics, were_sent, number);
+}
+
 static void add(gbx_telemetry *t, const gbx_call_span *span,
                 const gbx_call_outcome *end, const char *code, int64_t lasted_ns)
 {
@@ -196,7 +209,7 @@ static void add(gbx_telemetry *t, const gbx_call_span *span,
 
     if (t->next - t->first > GBX_SPANS_MAX) {
         t->first++;
-        t->dropped++;
+        note_fate(t, false, 1);
     }
     *to = (ended_span){.own = span->own,
                        .has_parent = span->has_parent,
@@ -220,15 +233,24 @@ static void add(gbx_telemetry *t, const gbx_call_span *span,
 void gbx_call_span_end(gbx_call_span *span, const gbx_call_outcome *end)
 {
     gbx_telemetry *t = span->telemetry;
-    const char *code = span->code != NULL   ? span->code
-                       : end->code != NULL  ? known_code(end->code)
+    const char *code = span->code != NULL ? span->code
+                       : end->code != NULL
+                           ? gbx_call_codes[gbx_call_code_index(end->code)]
                        : end->is_tool_error ? "TOOL_ERROR"
                        : end->rpc_code != 0 ? "OTHER"
                                             : NULL;
 
+    int64_t lasted_ns = gbx_clock_now_ns() - span->start_ns;
+
     span->telemetry = NULL;
-    if (t != NULL && span->own.is_sampled && !span->is_left_out)
-        add(t, span, end, code, gbx_clock_now_ns() - span->start_ns);
+    if (t == NULL)
+        return;
+    if (t->metrics != NULL)
+        gbx_metrics_add_call(t->metrics, end->server == NULL,
+                             end->server != NULL ? end->server : span->tool, code,
+                             lasted_ns);
+    if (span->own.is_sampled && !span->is_left_out)
+        add(t, span, end, code, lasted_ns);
 }
 
 /* ---- OTLP as JSON ------------------------------------------------------------------ */
@@ -326,11 +348,6 @@ size_t gbx_telemetry_waiting(const gbx_telemetry *t)
     return (size_t)(t->next - t->first);
 }
 
-uint64_t gbx_telemetry_dropped(const gbx_telemetry *t)
-{
-    return t->dropped;
-}
-
 uint64_t gbx_telemetry_put(gbx_telemetry *t, size_t max, gbx_buf *to)
 {
     uint64_t end = t->next - t->first > max ? t->first + max : t->next;
@@ -358,7 +375,6 @@ void gbx_telemetry_forget(gbx_telemetry *t, uint64_t spans, bool was_sent)
 {
     if (spans <= t->first)
         return;
-    if (!was_sent)
-        t->dropped += spans - t->first;
+    note_fate(t, was_sent, spans - t->first);
     t->first = spans;
 }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * telemetry - spans of calls of tools. A call of a tool of ours is a span, and so is each
+ * telemetry - spans and counts of calls of tools. A call of a tool of ours is a span, and so is each
  * call of an upstream server's tool below it.
  *
  * Everything in a span comes from the host's tables: tools that are registered or that a
  * server lists, names of the configuration, codes, times and sizes. Code in the sandbox
  * decides only which calls it makes, and a call has a limited number of spans below it.
  *
- * Everything runs on the loop's thread and is bounded. Nothing here does I/O.
+ * Spans run on the loop's thread. Everything is bounded. Nothing here does I/O.
  */
 #ifndef GBX_MCP_TELEMETRY_TELEMETRY_H
 #define GBX_MCP_TELEMETRY_TELEMETRY_H
 
 #include "base/buf.h"
 #include "base/json_view.h"
+
+#include <glovebox/glovebox.h>
 
 /* ---- traceparent.c ------------------------------------------------------------ */
 
@@ -33,13 +35,34 @@ void gbx_traceparent_print(const gbx_trace_context *context,
 /* Append bytes as hexadecimal digits. */
 void gbx_hex_append(gbx_buf *to, const uint8_t *bytes, size_t len);
 
+/* ---- metrics.c ------------------------------------------------------------------ */
+
+/* Counts of calls, of this process and of those that it forks from now on. From any thread. */
+typedef struct gbx_metrics gbx_metrics;
+
+/* NULL: out of memory. It lasts as long as the processes do. */
+gbx_metrics *gbx_metrics_new(void);
+/* A call of a tool of ours, or of a server's, has ended. code: constant, or NULL. */
+void gbx_metrics_add_call(gbx_metrics *m, bool is_ours, const char *name,
+                          const char *code, int64_t lasted_ns);
+void gbx_metrics_add_spans(gbx_metrics *m, bool were_sent, uint64_t number);
+/* An HTTP request was answered. */
+void gbx_metrics_add_status(gbx_metrics *m, int status);
+/* gbx_options.on_event; user is the gbx_metrics. */
+void gbx_metrics_on_event(void *user, const gbx_event *event);
+/* Append all, in the text format of Prometheus. */
+void gbx_metrics_print(gbx_metrics *m, gbx_buf *to);
+void gbx_metrics_put_gauge(gbx_buf *to, const char *name, const char *help,
+                           uint64_t value);
+
 /* ---- spans.c ------------------------------------------------------------------- */
 
 typedef struct gbx_telemetry gbx_telemetry;
 
 /* Texts are copied. */
 typedef struct gbx_telemetry_options {
-    const char *service;   /* name of this service */
+    gbx_metrics *metrics;  /* that count the calls; borrowed, or NULL */
+    const char *service;   /* name of this service; NULL: calls have no spans */
     const char *transport; /* to the client: "pipe", "tcp" or "unix" */
     const char *session;   /* stands for the client's session; "": none */
 } gbx_telemetry_options;
@@ -47,6 +70,12 @@ typedef struct gbx_telemetry_options {
 gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options);
 /* NULL is ignored. */
 void gbx_telemetry_free(gbx_telemetry *telemetry);
+
+/* The codes of calls: "OK" first, and "OTHER" for one that is not there last. */
+#define GBX_CALL_CODES 33
+extern const char *const gbx_call_codes[GBX_CALL_CODES];
+/* NULL: success. */
+size_t gbx_call_code_index(const char *code);
 
 /* A call, from its beginning to its end. Zeroed: it is not observed. */
 typedef struct gbx_call_span {
@@ -68,7 +97,7 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
                          const char *tool, gbx_view traceparent);
 /* Begin a call below another one, which may be unobserved or NULL. */
 void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent);
-/* The context for whoever is called. False: the call is not observed. */
+/* The context for whoever is called. False: the call has none. */
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE]);
 /* Note the code of a failure that the call's end does not know. One that is not in our table
  * counts as "OTHER". */
@@ -96,9 +125,8 @@ void gbx_call_span_end(gbx_call_span *span, const gbx_call_outcome *end);
 /* Call added for each new span that waits; NULL: never. */
 void gbx_telemetry_on_span(gbx_telemetry *telemetry, void (*added)(void *user),
                            void *user);
-/* The number of spans that wait, and of those dropped so far. */
+/* The number of spans that wait. */
 size_t gbx_telemetry_waiting(const gbx_telemetry *telemetry);
-uint64_t gbx_telemetry_dropped(const gbx_telemetry *telemetry);
 /* Append a request of OTLP with the oldest waiting spans, at most max. Returns a number
  * that stands for them. */
 uint64_t gbx_telemetry_put(gbx_telemetry *telemetry, size_t max, gbx_buf *to);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* telemetry - what of spans and counts no client and no collector can see. */
+#include "test.h"
+
+#include "mcp/telemetry/telemetry.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static gbx_metrics *metrics;
+
+static char *printed(void)
+{
+    gbx_buf text = {.ceiling = 1 << 20};
+
+    gbx_metrics_print(metrics, &text);
+    return gbx_buf_take_string(&text, NULL);
+}
+
+static int count_lines(const char *text, const char *begin)
+{
+    int count = 0;
+
+    for (; (text = strstr(text, begin)) != NULL; text++)
+        count++;
+    return count;
+}
+
+static int setup(void **state)
+{
+    metrics = gbx_metrics_new();
+    return metrics != NULL ? 0 : -1;
+}
+
+static void end_calls(gbx_telemetry *t, int count)
+{
+    for (int i = 0; i < count; i++) {
+        gbx_call_span span;
+
+        gbx_call_span_begin(&span, t, "execute", (gbx_view){0});
+        gbx_call_span_end(&span, &(gbx_call_outcome){.version = "2026-07-28"});
+        gbx_call_span_end(&span, &(gbx_call_outcome){.code = "DENIED"}); /* ignored */
+    }
+}
+
+TEST(a_full_ring__drops_the_oldest_and_counts_them)
+{
+    gbx_telemetry *t =
+        gbx_telemetry_new(&(gbx_telemetry_options){metrics, "x", "pipe", ""});
+    gbx_buf first = {.ceiling = 1 << 20};
+    gbx_buf later = {.ceiling = 1 << 20};
+    uint64_t spans;
+
+    end_calls(t, GBX_SPANS_MAX);
+    spans = gbx_telemetry_put(t, 2, &first);
+    end_calls(t, 5);
+    assert_int_equal(gbx_telemetry_waiting(t), GBX_SPANS_MAX);
+
+    /* Those being sent are gone meanwhile: others are not forgotten for them. */
+    gbx_telemetry_forget(t, spans, true);
+    assert_int_equal(gbx_telemetry_waiting(t), GBX_SPANS_MAX);
+    (void)gbx_telemetry_put(t, 2, &later);
+    assert_int_not_equal(memcmp(first.data, later.data, first.len), 0);
+
+    char *text = printed();
+
+    assert_non_null(strstr(text, "glovebox_spans_total{fate=\"dropped\"} 5\n"));
+    assert_null(strstr(text, "fate=\"sent\""));
+    assert_non_null(strstr(text, "{tool=\"execute\",code=\"OK\"} 2053\n"));
+    assert_null(strstr(text, "DENIED"));
+    free(text);
+    gbx_buf_cleanup(&first);
+    gbx_buf_cleanup(&later);
+    gbx_telemetry_free(t);
+}
+
+TEST(names__cannot_leave_their_label)
+{
+    gbx_metrics_add_call(metrics, false, "a\"} 1\nevil{b=\"\\", NULL, 0);
+
+    char *text = printed();
+
+    assert_non_null(
+        strstr(text, "{server=\"a\\\"} 1\\nevil{b=\\\"\\\\\",code=\"OK\"} 1\n"));
+    assert_null(strstr(text, "\nevil"));
+    free(text);
+}
+
+TEST(long_and_many_names__are_bounded)
+{
+    char name[300];
+
+    for (int i = 0; i < 200; i++) {
+        memset(name, 'a' + i % 26, sizeof name - 1);
+        (void)snprintf(name + 200, 100, "%d", i);
+        gbx_metrics_add_call(metrics, false, name, "NEVER_HEARD_OF", 1000);
+        gbx_metrics_add_call(metrics, true, name, "TIMEOUT", 1000);
+    }
+
+    char *text = printed();
+
+    assert_int_equal(count_lines(text, "\nglovebox_upstream_calls_total{"), 65);
+    assert_int_equal(count_lines(text, "\nglovebox_calls_total{"), 9);
+    assert_int_equal(count_lines(text, "code=\"OTHER\""), 65);
+    assert_int_equal(count_lines(text, "code=\"NEVER_HEARD_OF\""), 0);
+    free(text);
+}
+
+TEST(processes__count_in_one_place_each_name_once)
+{
+    for (int i = 0; i < 8; i++)
+        if (fork() == 0) {
+            for (int n = 0; n < 1000; n++)
+                gbx_metrics_add_call(metrics, false, n % 2 == 0 ? "one" : "two", NULL,
+                                     1);
+            _exit(0);
+        }
+    for (int i = 0; i < 8; i++)
+        assert_int_not_equal(wait(NULL), -1);
+
+    char *text = printed();
+
+    assert_non_null(strstr(text, "{server=\"one\",code=\"OK\"} 4000\n"));
+    assert_non_null(strstr(text, "{server=\"two\",code=\"OK\"} 4000\n"));
+    assert_int_equal(count_lines(text, "\nglovebox_upstream_calls_total{"), 2);
+    free(text);
+}
+
+TEST(without_spans__calls_are_counted_and_have_no_context)
+{
+    gbx_telemetry *t =
+        gbx_telemetry_new(&(gbx_telemetry_options){metrics, NULL, "pipe", ""});
+    char text[GBX_TRACEPARENT_SIZE];
+    gbx_call_span span;
+    gbx_call_span below;
+
+    gbx_call_span_begin(&span, t, "execute", (gbx_view){0});
+    gbx_call_span_begin_below(&below, &span);
+    assert_false(gbx_call_span_print(&span, text));
+    assert_false(gbx_call_span_print(&below, text));
+    gbx_call_span_end(&below, &(gbx_call_outcome){.server = "up", .code = "DENIED"});
+    gbx_call_span_end(&span, &(gbx_call_outcome){0});
+    assert_int_equal(gbx_telemetry_waiting(t), 0);
+    gbx_telemetry_free(t);
+}
+
+TEST_MAIN_EACH(setup, NULL)

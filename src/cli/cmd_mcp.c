@@ -440,6 +440,7 @@ static gbx_status start_telemetry(serving *s)
     }
     if (collector == NULL)
         return GBX_OK;
+    gbx_cli_hide_memory(); /* headers may hold a key */
     return gbx_otlp_sender_new(s->loop, s->telemetry, collector, &s->servers.traces,
                                &s->trouble.err);
 }

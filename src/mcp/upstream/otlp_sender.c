@@ -41,25 +41,26 @@ static const gbx_http_exchange_hooks hooks;
 /* Add one NAME=VALUE, where VALUE may have escapes as in a URL. */
 static bool add_header(gbx_http_headers *to, const char *pair, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
-    const char *equals = memchr(pair, '=', len);
-    char *name = NULL;
+    char *name = gbx_need(strndup(pair, len));
+    char *equals = strchr(name, '=');
+    char *end = equals;
     char *value = NULL;
     bool is_valid = false;
     int size = 0;
 
     if (equals != NULL) {
-        name = gbx_need(strndup(pair, (size_t)(equals - pair)));
-        value = gbx_need(to->lib->curl_easy_unescape(
-            NULL, equals + 1, (int)(len - (size_t)(equals + 1 - pair)), &size));
-        for (size_t i = strlen(name); i > 0 && strchr(" \t", name[i - 1]) != NULL; i--)
-            name[i - 1] = '\0';
+        while (end > name && strchr(" \t", end[-1]) != NULL)
+            end--;
+        *end = '\0';
+        value = gbx_need(to->lib->curl_easy_unescape(NULL, equals + 1, 0, &size));
         is_valid = gbx_is_token(name, strlen(name)) && strlen(value) == (size_t)size &&
                    strpbrk(value, "\r\n") == NULL;
+        if (is_valid)
+            gbx_http_header_add(to, name, value + strspn(value, " \t"));
+        explicit_bzero(value, (size_t)size);
     }
-    if (is_valid)
-        gbx_http_header_add(to, name, value + strspn(value, " \t"));
     to->lib->curl_free(value);
+    explicit_bzero(name, len);
     free(name);
     return is_valid;
 }
@@ -101,7 +102,7 @@ static gbx_http_exchange *send_spans(gbx_otlp_sender *s, size_t max)
     gbx_http_header_add(&headers, "Content-Type", "application/json");
     gbx_http_header_add(&headers, "Expect", NULL);
     options.headers = headers.list;
-    options.body = body.data;
+    options.body = gbx_need(body.failed ? NULL : body.data);
     options.body_len = body.len;
     return gbx_http_exchange_start(&options);
 }
@@ -187,32 +188,32 @@ static const gbx_http_exchange_hooks hooks = {.done = on_done};
 
 /* ---- beginning and end -------------------------------------------------------------- */
 
-/* A variable about traces, or the one about all signals; NULL: neither is set. */
-static const char *variable(const char *own, const char *common)
+/* NULL: it is not set, or empty. */
+static const char *variable(const char *name)
 {
-    const char *value = getenv(own);
+    const char *value = getenv(name);
 
-    if (value == NULL || *value == '\0')
-        value = getenv(common);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
 static char *url_of(const char *collector)
 {
-    const char *own = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+    const size_t path_len = strlen(TRACES_PATH);
+    bool is_env = strcmp(collector, "env") == 0;
+    const char *own = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
     size_t len;
 
-    if (strcmp(collector, "env") == 0 && own != NULL && *own != '\0')
+    if (is_env && own != NULL)
         return gbx_need(strdup(own));
-    if (strcmp(collector, "env") == 0)
-        collector = variable("OTEL_EXPORTER_OTLP_ENDPOINT", "");
+    if (is_env)
+        collector = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
     if (collector == NULL)
         collector = COLLECTOR_HERE;
     for (len = strlen(collector); len > 0 && collector[len - 1] == '/';)
         len--;
-    if (len >= strlen(TRACES_PATH) && strncmp(collector + len - strlen(TRACES_PATH),
-                                              TRACES_PATH, strlen(TRACES_PATH)) == 0)
-        return gbx_need(strndup(collector, len));
+    if (len >= path_len &&
+        memcmp(collector + len - path_len, TRACES_PATH, path_len) == 0)
+        len -= path_len;
     return gbx_printed("%.*s" TRACES_PATH, (int)len, collector);
 }
 
@@ -236,8 +237,8 @@ gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
                                gbx_error *reterr)
 {
     gbx_otlp_sender *s = gbx_need(calloc(1, sizeof *s));
-    const char *headers =
-        variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS");
+    const char *own = variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS");
+    const char *headers = own != NULL ? own : variable("OTEL_EXPORTER_OTLP_HEADERS");
     gbx_status status = gbx_http_client_new(loop, &s->web, reterr);
 
     s->telemetry = telemetry;

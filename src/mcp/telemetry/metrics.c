@@ -4,7 +4,6 @@
 #include "mcp/telemetry/telemetry.h"
 
 #include "audit/audit.h"
-#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,7 +14,7 @@
 /* Tools of ours and servers with counts of their own; all further ones share the last. */
 #define TOOLS_MAX   8
 #define SERVERS_MAX 64
-#define NAME_MAX_   64
+#define NAME_LEN    64
 #define STATUS_MAX  600
 
 static const struct {
@@ -32,7 +31,7 @@ typedef _Atomic uint64_t count;
 typedef struct call_counts {
     count key; /* hash of the name; 0: free */
     atomic_bool is_named;
-    char name[NAME_MAX_ + 1];
+    char name[NAME_LEN + 1];
     count codes[GBX_CALL_CODES];
     count lasted[BOUNDS]; /* at most the bound, and more than the one before */
     count lasted_us;
@@ -76,7 +75,7 @@ static call_counts *find_counts(call_counts *list, size_t last, const char *name
         if (atomic_load(&list[i].key) == key)
             return &list[i];
         if (atomic_compare_exchange_strong(&list[i].key, &free_key, key)) {
-            strncpy(list[i].name, name, NAME_MAX_);
+            strncpy(list[i].name, name, NAME_LEN);
             atomic_store(&list[i].is_named, true);
             return &list[i];
         }
@@ -137,39 +136,25 @@ void gbx_metrics_put_gauge(gbx_buf *to, const char *name, const char *help,
     (void)gbx_buf_printf(to, "%s %" PRIu64 "\n", name, value);
 }
 
-static void put_labelled(gbx_buf *to, const char *name, const char *label,
-                         const char *value, uint64_t number)
+static void put_labelled(gbx_buf *to, const char *name, const char *labels,
+                         const char *value, count *number)
 {
-    if (number > 0)
-        (void)gbx_buf_printf(to, "%s{%s=\"%s\"} %" PRIu64 "\n", name, label, value,
-                             number);
+    uint64_t n = atomic_load(number);
+
+    if (n > 0)
+        (void)gbx_buf_printf(to, "%s{%s\"%s\"} %" PRIu64 "\n", name, labels, value, n);
 }
 
-/* The name in quotes and escaped; no other process can break the text by it. */
-static void put_name(gbx_buf *to, const call_counts *c)
+/* label="NAME". It is escaped: no process can break the text by its name. */
+static void print_label(char *to, const char *label, const call_counts *c)
 {
-    (void)gbx_buf_puts(to, "\"");
-    for (size_t i = 0; i < NAME_MAX_ && c->name[i] != '\0'; i++) {
+    to += sprintf(to, "%.16s=\"", label);
+    for (size_t i = 0; i < NAME_LEN && c->name[i] != '\0'; i++) {
         if (strchr("\\\"\n", c->name[i]) != NULL)
-            (void)gbx_buf_puts(to, "\\");
-        (void)gbx_buf_append(to, c->name[i] == '\n' ? "n" : &c->name[i], 1);
+            *to++ = '\\';
+        *to++ = c->name[i] == '\n' ? 'n' : c->name[i];
     }
-    (void)gbx_buf_puts(to, "\"");
-}
-
-static void put_codes(gbx_buf *to, const char *family, const char *label,
-                      call_counts *c)
-{
-    for (size_t i = 0; i < GBX_CALL_CODES; i++) {
-        uint64_t number = atomic_load(&c->codes[i]);
-
-        if (number == 0)
-            continue;
-        (void)gbx_buf_printf(to, "%s{%s=", family, label);
-        put_name(to, c);
-        (void)gbx_buf_printf(to, ",code=\"%s\"} %" PRIu64 "\n", gbx_call_codes[i],
-                             number);
-    }
+    memcpy(to, "\"", 2);
 }
 
 static void put_times(gbx_buf *to, const char *family, const char *label,
@@ -180,31 +165,37 @@ static void put_times(gbx_buf *to, const char *family, const char *label,
 
     for (size_t i = 0; i < BOUNDS; i++) {
         number += atomic_load(&c->lasted[i]);
-        (void)gbx_buf_printf(to, "%s_bucket{%s=", family, label);
-        put_name(to, c);
-        (void)gbx_buf_printf(to, ",le=\"%s\"} %" PRIu64 "\n", bounds[i].seconds,
-                             number);
+        (void)gbx_buf_printf(to, "%s_bucket{%s,le=\"%s\"} %" PRIu64 "\n", family, label,
+                             bounds[i].seconds, number);
     }
-    (void)gbx_buf_printf(to, "%s_sum{%s=", family, label);
-    put_name(to, c);
     (void)gbx_buf_printf(to,
-                         "} %" PRIu64 ".%06" PRIu64 "\n%s_count{%s=", sum_us / 1000000,
-                         sum_us % 1000000, family, label);
-    put_name(to, c);
-    (void)gbx_buf_printf(to, "} %" PRIu64 "\n", number);
+                         "%s_sum{%s} %" PRIu64 ".%06" PRIu64 "\n"
+                         "%s_count{%s} %" PRIu64 "\n",
+                         family, label, sum_us / 1000000, sum_us % 1000000, family,
+                         label, number);
 }
 
-static void put_calls(gbx_buf *to, call_counts *list, size_t last, const char *label,
+static void put_calls(gbx_buf *to, call_counts *list, size_t last, const char *name,
                       const char *total, const char *times)
 {
+    char label[2 * NAME_LEN + 32];
+
     put_family(to, total, "counter", "Ended calls of tools, by result.");
-    for (size_t i = 0; i <= last; i++)
-        if (atomic_load(&list[i].is_named))
-            put_codes(to, total, label, &list[i]);
+    for (size_t i = 0; i <= last; i++) {
+        if (!atomic_load(&list[i].is_named))
+            continue;
+        print_label(label, name, &list[i]);
+        (void)strcat(label, ",code=");
+        for (size_t code = 0; code < GBX_CALL_CODES; code++)
+            put_labelled(to, total, label, gbx_call_codes[code], &list[i].codes[code]);
+    }
     put_family(to, times, "histogram", "How long they lasted.");
-    for (size_t i = 0; i <= last; i++)
-        if (atomic_load(&list[i].is_named))
-            put_times(to, times, label, &list[i]);
+    for (size_t i = 0; i <= last; i++) {
+        if (!atomic_load(&list[i].is_named))
+            continue;
+        print_label(label, name, &list[i]);
+        put_times(to, times, label, &list[i]);
+    }
 }
 
 void gbx_metrics_print(gbx_metrics *m, gbx_buf *to)
@@ -218,16 +209,15 @@ void gbx_metrics_print(gbx_metrics *m, gbx_buf *to)
     put_family(to, "glovebox_events_total", "counter",
                "Events of workers and refusals of the sandbox.");
     for (size_t i = 0; i < GBX_AUDIT_EVENT_COUNT; i++)
-        put_labelled(to, "glovebox_events_total", "event",
-                     gbx_audit_name((gbx_audit_event)i), atomic_load(&m->events[i]));
+        put_labelled(to, "glovebox_events_total",
+                     "event=", gbx_audit_name((gbx_audit_event)i), &m->events[i]);
     put_family(to, "glovebox_http_responses_total", "counter", "Answers by status.");
     for (int i = 0; i < STATUS_MAX; i++) {
         (void)snprintf(status, sizeof status, "%d", i);
-        put_labelled(to, "glovebox_http_responses_total", "status", status,
-                     atomic_load(&m->statuses[i]));
+        put_labelled(to, "glovebox_http_responses_total", "status=", status,
+                     &m->statuses[i]);
     }
     put_family(to, "glovebox_spans_total", "counter", "Spans of traces.");
-    put_labelled(to, "glovebox_spans_total", "fate", "dropped",
-                 atomic_load(&m->spans[0]));
-    put_labelled(to, "glovebox_spans_total", "fate", "sent", atomic_load(&m->spans[1]));
+    put_labelled(to, "glovebox_spans_total", "fate=", "dropped", &m->spans[0]);
+    put_labelled(to, "glovebox_spans_total", "fate=", "sent", &m->spans[1]);
 }

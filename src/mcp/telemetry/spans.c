@@ -52,6 +52,8 @@ struct gbx_telemetry {
     char *session;
     const char *transport;
     uint8_t instance[16];
+    uint8_t random[256];
+    size_t random_left;
     void (*added)(void *user);
     void *added_user;
     uint64_t first; /* number of the oldest span that waits */
@@ -59,9 +61,15 @@ struct gbx_telemetry {
     ended_span ring[GBX_SPANS_MAX]; /* a span is at its number, modulo the size */
 };
 
-static void make_id(uint8_t *ret, size_t len)
+/* Random bytes are fetched in bulk: a system call for each call is too slow. */
+static void make_id(gbx_telemetry *t, uint8_t *ret, size_t len)
 {
-    (void)!getrandom(ret, len, 0); /* so few bytes are never refused */
+    if (t->random_left < len) {
+        (void)!getrandom(t->random, sizeof t->random, 0); /* so few are never refused */
+        t->random_left = sizeof t->random;
+    }
+    t->random_left -= len;
+    memcpy(ret, t->random + t->random_left, len);
 }
 
 gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options)
@@ -72,7 +80,7 @@ gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options)
     t->service = options->service != NULL ? gbx_need(strdup(options->service)) : NULL;
     t->session = gbx_need(strdup(options->session));
     t->transport = options->transport;
-    make_id(t->instance, sizeof t->instance);
+    make_id(t, t->instance, sizeof t->instance);
     return t;
 }
 
@@ -87,31 +95,18 @@ void gbx_telemetry_free(gbx_telemetry *t)
 
 /* ---- codes ----------------------------------------------------------------------- */
 
+/* clang-format off */
 const char *const gbx_call_codes[GBX_CALL_CODES] = {
     "OK",
 #define XX(name, number, exit, text) #name,
     GBX_CODE_MAP(XX)
 #undef XX
-        "ARTIFACT_LIMIT",
-    "CALL_LIMIT",
-    "CANCELLED",
-    "DENIED",
-    "INPUT_TOO_LARGE",
-    "INVALID_ARGS",
-    "NEEDS_APPROVAL",
-    "NOT_FOUND",
-    "TOOL_ERROR",
-    "UPSTREAM_BUSY",
-    "UPSTREAM_CHANGED",
-    "UPSTREAM_EXIT",
-    "UPSTREAM_INPUT",
-    "UPSTREAM_OPEN",
-    "UPSTREAM_PROTOCOL",
-    "UPSTREAM_REFUSED",
-    "UPSTREAM_START",
-    "UPSTREAM_TIMEOUT",
-    "OTHER",
-};
+    "ARTIFACT_LIMIT", "CALL_LIMIT", "CANCELLED", "DENIED", "INPUT_TOO_LARGE",
+    "INVALID_ARGS", "NEEDS_APPROVAL", "NOT_FOUND", "TOOL_ERROR", "UPSTREAM_BUSY",
+    "UPSTREAM_CHANGED", "UPSTREAM_EXIT", "UPSTREAM_INPUT", "UPSTREAM_OPEN",
+    "UPSTREAM_PROTOCOL", "UPSTREAM_REFUSED", "UPSTREAM_START", "UPSTREAM_TIMEOUT",
+    "OTHER"};
+/* clang-format on */
 
 size_t gbx_call_code_index(const char *code)
 {
@@ -142,10 +137,10 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
     span->has_parent = span->is_continued;
     memcpy(span->parent, span->own.span, sizeof span->parent);
     if (!span->is_continued) {
-        make_id(span->own.trace, sizeof span->own.trace);
+        make_id(span->telemetry, span->own.trace, sizeof span->own.trace);
         span->own.is_sampled = true;
     }
-    make_id(span->own.span, sizeof span->own.span);
+    make_id(span->telemetry, span->own.span, sizeof span->own.span);
 }
 
 void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
@@ -162,7 +157,7 @@ void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
         return; /* what it calls is below the parent */
     span->has_parent = true;
     memcpy(span->parent, parent->own.span, sizeof span->parent);
-    make_id(span->own.span, sizeof span->own.span);
+    make_id(span->telemetry, span->own.span, sizeof span->own.span);
 }
 
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE])

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-#include <glovebox/status.h>
 #include <glovebox/version.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,31 +90,6 @@ void gbx_telemetry_free(gbx_telemetry *t)
     free(t->service);
     free(t->session);
     free(t);
-}
-
-/* ---- codes ----------------------------------------------------------------------- */
-
-/* clang-format off */
-const char *const gbx_call_codes[GBX_CALL_CODES] = {
-    "OK",
-#define XX(name, number, exit, text) #name,
-    GBX_CODE_MAP(XX)
-#undef XX
-    "ARTIFACT_LIMIT", "CALL_LIMIT", "CANCELLED", "DENIED", "INPUT_TOO_LARGE",
-    "INVALID_ARGS", "NEEDS_APPROVAL", "NOT_FOUND", "TOOL_ERROR", "UPSTREAM_BUSY",
-    "UPSTREAM_CHANGED", "UPSTREAM_EXIT", "UPSTREAM_INPUT", "UPSTREAM_OPEN",
-    "UPSTREAM_PROTOCOL", "UPSTREAM_REFUSED", "UPSTREAM_START", "UPSTREAM_TIMEOUT",
-    "OTHER"};
-/* clang-format on */
-
-size_t gbx_call_code_index(const char *code)
-{
-    size_t i = 0;
-
-    while (code != NULL && i < GBX_CALL_CODES - 1 &&
-           strcmp(gbx_call_codes[i], code) != 0)
-        i++;
-    return i;
 }
 
 /* ---- a call ----------------------------------------------------------------------- */

@@ -37,6 +37,12 @@ void gbx_hex_append(gbx_buf *to, const uint8_t *bytes, size_t len);
 
 /* ---- metrics.c ------------------------------------------------------------------ */
 
+/* The codes of calls: "OK" first, and "OTHER" for one that is not there last. */
+#define GBX_CALL_CODES 33
+extern const char *const gbx_call_codes[GBX_CALL_CODES];
+/* NULL: success. */
+size_t gbx_call_code_index(const char *code);
+
 /* Counts of calls, of this process and of those that it forks from now on. From any thread. */
 typedef struct gbx_metrics gbx_metrics;
 
@@ -70,12 +76,6 @@ typedef struct gbx_telemetry_options {
 gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options);
 /* NULL is ignored. */
 void gbx_telemetry_free(gbx_telemetry *telemetry);
-
-/* The codes of calls: "OK" first, and "OTHER" for one that is not there last. */
-#define GBX_CALL_CODES 33
-extern const char *const gbx_call_codes[GBX_CALL_CODES];
-/* NULL: success. */
-size_t gbx_call_code_index(const char *code);
 
 /* A call, from its beginning to its end. Zeroed: it is not observed. */
 typedef struct gbx_call_span {

@@ -538,7 +538,8 @@ static void on_alarm(int number)
     _exit(exit_status);
 }
 
-/* Exit in FREE_MS, or later by more_ms, freed or not: a client that waits would kill us anyway. */
+/* Exit in FREE_MS and more_ms, freed or not: a client that waits would kill us
+ * anyway. */
 static void limit_the_end(int status, uint32_t more_ms)
 {
     struct sigaction action = {.sa_handler = on_alarm};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * telemetry - spans and counts of calls of tools. A call of a tool of ours is a span, and so is each
- * call of an upstream server's tool below it.
+ * telemetry - spans and counts of calls of tools. A call of a tool of ours is a span, and
+ * so is each call of an upstream server's tool below it.
  *
  * Everything in a span comes from the host's tables: tools that are registered or that a
  * server lists, names of the configuration, codes, times and sizes. Code in the sandbox
@@ -43,7 +43,8 @@ extern const char *const gbx_call_codes[GBX_CALL_CODES];
 /* NULL: success. */
 size_t gbx_call_code_index(const char *code);
 
-/* Counts of calls, of this process and of those that it forks from now on. From any thread. */
+/* Counts of calls, of this process and of those that it forks from now on. From any
+ * thread. */
 typedef struct gbx_metrics gbx_metrics;
 
 /* NULL: out of memory. It lasts as long as the processes do. */
@@ -99,8 +100,8 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
 void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent);
 /* The context for whoever is called. False: the call has none. */
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE]);
-/* Note the code of a failure that the call's end does not know. One that is not in our table
- * counts as "OTHER". */
+/* Note the code of a failure that the call's end does not know. One that is not in our
+ * table counts as "OTHER". */
 void gbx_call_span_note(gbx_call_span *span, const char *code);
 
 /* How a call ended. Names are copied; all other texts are constants. */

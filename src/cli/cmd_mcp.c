@@ -168,7 +168,6 @@ typedef struct mcp_args {
     gbx_http_options http;
     gbx_access_file access;
     const gbx_http_caller *client; /* NULL: without OAuth, it may use everything */
-    const char *session;           /* of this process, for traces; "": none */
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -245,8 +244,7 @@ static const gbx_opt output_rows[] = {
         "'-' is standard error"),
     GBX_ROW_TEXT(
         mcp_args, otlp, "otlp", "URL",
-        "send a trace of each call of a tool to the collector at URL, by OTLP over HTTP; 'env': "
-        "to that of OTEL_EXPORTER_OTLP_ENDPOINT"),
+        "send a trace of each call of a tool to the collector at URL, by OTLP over HTTP"),
     {0},
 };
 
@@ -419,29 +417,21 @@ static gbx_status start_telemetry(serving *s)
 {
     const gbx_http_options *http = &s->args->http;
     const char *service = getenv("OTEL_SERVICE_NAME");
-    const char *collector = s->args->otlp;
     gbx_telemetry_options options = {
         .metrics = http->metrics,
         .transport = http->address != NULL  ? "tcp"
                      : http->socket != NULL ? "unix"
                                             : "pipe",
-        .session = s->args->session,
     };
 
-    if (collector == NULL && s->servers.config != NULL)
-        collector = s->servers.config->settings.collector;
-    if (collector != NULL)
+    if (s->args->otlp != NULL)
         options.service = service != NULL && *service != '\0' ? service : "glovebox";
-    if (collector != NULL || http->metrics != NULL)
+    if (s->args->otlp != NULL || http->metrics != NULL)
         s->telemetry = gbx_telemetry_new(&options);
-    if (http->metrics != NULL) {
-        s->options.on_event = gbx_metrics_on_event;
-        s->options.event_user = http->metrics;
-    }
-    if (collector == NULL)
+    if (s->args->otlp == NULL)
         return GBX_OK;
     gbx_cli_hide_memory(); /* headers may hold a key */
-    return gbx_otlp_sender_new(s->loop, s->telemetry, collector, &s->servers.traces,
+    return gbx_otlp_sender_new(s->loop, s->telemetry, s->args->otlp, &s->servers.traces,
                                &s->trouble.err);
 }
 
@@ -697,7 +687,6 @@ static int serve_http(mcp_args *args)
     }
     args->http.metrics = gbx_need(gbx_metrics_new());
     status = gbx_spawner_start(&spawner, &caller, &trouble.err);
-    args->session = caller.session;
     if (status == GBX_OK && spawner < 0)
         return args->http.oauth_file != NULL ? serve_granted(args, &caller)
                                              : serve(args);
@@ -739,7 +728,6 @@ static int mcp_main(void *parsed)
     bool is_http = args->http.address != NULL || args->http.socket != NULL;
     int status;
 
-    args->session = "";
     if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
                      args->http.oauth_file != NULL || args->http.is_behind_proxy))
         return gbx_command_misuse(&gbx_command_mcp, false,
@@ -757,9 +745,10 @@ static int mcp_main(void *parsed)
         (args->show.count > 0 || args->examples != GBX_EXAMPLES_PATTERNS))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
-    if (args->otlp != NULL && !gbx_mcp_is_collector(args->otlp))
+    if (args->otlp != NULL && strncmp(args->otlp, "http://", 7) != 0 &&
+        strncmp(args->otlp, "https://", 8) != 0)
         return gbx_command_misuse(&gbx_command_mcp, false,
-                                  "'--otlp' is a URL of http or https, or 'env'");
+                                  "'--otlp' is a URL of http or https");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
     status = is_http ? serve_http(args) : serve(args);
     gbx_access_file_cleanup(&args->access);

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'node:net';
 import { test } from 'node:test';
 import { allow, put, upstream } from './box.mjs';
-import { collect } from './collector.mjs';
 import { serve } from './front.mjs';
 import { children, until } from './processes.mjs';
 import { META } from './wire.mjs';
@@ -79,32 +78,28 @@ test('calls are counted by tool, server and code, of all processes together', as
   await other('execute', { code: 7 });
   await other('no such tool', {});
   const seen = await scrape(front);
-  const total = (pairs) => Object.fromEntries(Object.entries(seen).filter(([key]) => key.startsWith(pairs)));
-  assert.deepEqual(total('glovebox_calls_total'), {
-    'glovebox_calls_total{tool="execute",code="OK"}': 2,
-    'glovebox_calls_total{tool="execute",code="TIMEOUT"}': 1,
-    'glovebox_calls_total{tool="execute",code="DENIED"}': 1,
-    'glovebox_calls_total{tool="execute",code="INVALID_ARGS"}': 1,
-    'glovebox_calls_total{tool="call",code="NOT_FOUND"}': 1 });
-  assert.deepEqual(total('glovebox_upstream_calls_total'), {
-    'glovebox_upstream_calls_total{server="up",code="OK"}': 1,
-    'glovebox_upstream_calls_total{server="up",code="DENIED"}': 1,
-    'glovebox_upstream_calls_total{server="up",code="NOT_FOUND"}': 1,
-    'glovebox_upstream_calls_total{server="up",code="TOOL_ERROR"}': 1,
-    'glovebox_upstream_calls_total{server="o.ther",code="OK"}': 1 });
-  const times = total('glovebox_call_duration_seconds');
-  const buckets = Object.entries(times).filter(([key]) => key.startsWith('glovebox_call_duration_seconds_bucket{tool="execute"'));
+  const family = (name) => Object.fromEntries(Object.entries(seen).filter(([key]) => key.startsWith(name)));
+  assert.deepEqual(family('glovebox_call_duration_seconds_count'), {
+    'glovebox_call_duration_seconds_count{tool="execute",code="OK"}': 2,
+    'glovebox_call_duration_seconds_count{tool="execute",code="TIMEOUT"}': 1,
+    'glovebox_call_duration_seconds_count{tool="execute",code="DENIED"}': 1,
+    'glovebox_call_duration_seconds_count{tool="execute",code="INVALID_ARGS"}': 1,
+    'glovebox_call_duration_seconds_count{tool="call",code="NOT_FOUND"}': 1 });
+  assert.deepEqual(family('glovebox_upstream_call_duration_seconds_count'), {
+    'glovebox_upstream_call_duration_seconds_count{server="up",code="OK"}': 1,
+    'glovebox_upstream_call_duration_seconds_count{server="up",code="DENIED"}': 1,
+    'glovebox_upstream_call_duration_seconds_count{server="up",code="NOT_FOUND"}': 1,
+    'glovebox_upstream_call_duration_seconds_count{server="up",code="TOOL_ERROR"}': 1,
+    'glovebox_upstream_call_duration_seconds_count{server="o.ther",code="OK"}': 1 });
+  const buckets = Object.entries(family('glovebox_call_duration_seconds_bucket{tool="execute",code="TIMEOUT"'));
   assert.equal(buckets.length, 11);
-  assert.equal(buckets.at(-1)[0], 'glovebox_call_duration_seconds_bucket{tool="execute",le="+Inf"}');
+  assert.equal(buckets[3][1], 0, 'no bucket up to 50 ms has it');
+  assert.deepEqual(buckets.at(-1), ['glovebox_call_duration_seconds_bucket{tool="execute",code="TIMEOUT",le="+Inf"}', 1]);
   for (let i = 1; i < buckets.length; i++) assert.ok(buckets[i][1] >= buckets[i - 1][1]);
-  assert.equal(buckets.at(-1)[1], 5);
-  assert.equal(times['glovebox_call_duration_seconds_count{tool="execute"}'], 5);
-  const sum = times['glovebox_call_duration_seconds_sum{tool="execute"}'];
+  const sum = seen['glovebox_call_duration_seconds_sum{tool="execute",code="TIMEOUT"}'];
   assert.ok(sum > 0.1 && sum < 600, `${sum}`);
   assert.equal(seen.glovebox_processes, 3);
   assert.equal(seen.glovebox_requests_open, 0);
-  assert.equal(seen['glovebox_events_total{event="worker.killed"}'], 1);
-  assert.ok(seen['glovebox_http_responses_total{status="200"}'] >= 9);
 });
 
 test('what a process has counted stays when it is killed', async () => {
@@ -114,30 +109,7 @@ test('what a process has counted stays when it is killed', async () => {
   for (const pid of children(children(front.child.pid)[0])) process.kill(pid, 'SIGKILL');
   await until(() => /the process of a session has ended/.test(front.stderr));
   const seen = await scrape(front);
-  assert.equal(seen['glovebox_calls_total{tool="execute",code="OK"}'], 1);
-});
-
-test('only so many servers have series of their own', async () => {
-  const names = Array.from({ length: 100 }, (_, i) => `s${i}`);
-  const front = await serve('--config', put('many.json', allow(Object.fromEntries(names.map((name) => [name, upstream('plain')])),
-    { defaults: { readOnly: 'deny', other: 'deny' }, rules: [{ action: 'deny' }] })));
-  await call(front, 'execute', { code: `await Promise.all(${JSON.stringify(names)}.map((name) => servers[name].call('x', {}).catch(() => {})))` });
-  const keys = Object.keys(await scrape(front)).filter((key) => key.startsWith('glovebox_upstream_calls_total'));
-  const own = keys.filter((key) => !key.includes('server=""'));
-  assert.equal(own.length, 64);
-  assert.ok(keys.length > 64, 'the others are there together');
-});
-
-test('spans are counted: those sent, and those that are lost', async () => {
-  const collector = await collect();
-  const front = await serve('--config', put('spans.json', allow({})), '--otlp', collector.url);
-  await call(front, 'execute', { code: '1' });
-  await collector.until(({ spans }) => spans.length === 1);
-  for (let seen = {}; seen['glovebox_spans_total{fate="sent"}'] !== 1;) seen = await scrape(front);
-  collector.answer = (response) => { response.writeHead(400).end(); return false; };
-  await call(front, 'execute', { code: '1' });
-  await collector.until(({ requests }) => requests.length === 2);
-  for (let seen = {}; seen['glovebox_spans_total{fate="dropped"}'] !== 1;) seen = await scrape(front);
+  assert.equal(seen['glovebox_call_duration_seconds_count{tool="execute",code="OK"}'], 1);
 });
 
 test('metrics are for those who may send requests', async () => {
@@ -152,10 +124,7 @@ test('metrics are for those who may send requests', async () => {
   assert.equal(await status('/metrics', { headers: { authorization, origin: 'http://evil.example' } }), 403);
   assert.equal(await status('/metrics', { headers: { authorization }, method: 'POST', body: '{}' }), 404);
   assert.equal(await status('/metrics/', { headers: { authorization } }), 404);
-  const seen = await scrape(front, { authorization });
-  assert.equal(seen['glovebox_http_responses_total{status="401"}'], 2);
-  assert.equal(seen['glovebox_http_responses_total{status="403"}'], 1);
-  assert.equal(seen['glovebox_http_responses_total{status="404"}'], 2);
+  await scrape(front, { authorization });
   const answer = await new Promise((resolve) => {
     let text = '';
     const socket = createConnection(front.port, '127.0.0.1', () =>

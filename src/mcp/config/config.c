@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* ---- the settings: the members of "glovebox" at the top of a file -------------- */
@@ -54,26 +53,6 @@ static gbx_status read_audit(gbx_json_reader *r, gbx_view value, void *target)
         return gbx_json_placed(r, status);
     settings->audit_path = gbx_need(strdup(strcmp(text, "-") == 0 ? "-" : path));
     return GBX_OK;
-}
-
-bool gbx_mcp_is_collector(const char *text)
-{
-    return strcmp(text, "env") == 0 || strncasecmp(text, "http://", 7) == 0 ||
-           strncasecmp(text, "https://", 8) == 0;
-}
-
-static gbx_status read_otlp(gbx_json_reader *r, gbx_view value, void *target)
-{
-    static const char wanted[] = "a URL of http or https, or \"env\"";
-    gbx_mcp_settings *settings = target;
-    const char *text;
-    gbx_status status = gbx_json_read_text(r, value, wanted, &text);
-
-    if (status == GBX_OK && !gbx_mcp_is_collector(text))
-        return gbx_json_refuse(r, "this is a URL of http or https, or \"env\"");
-    if (status == GBX_OK)
-        settings->collector = gbx_need(strdup(text));
-    return status;
 }
 
 static gbx_status read_limits(gbx_json_reader *r, gbx_view value, void *target)
@@ -125,7 +104,6 @@ static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view v
         {.name = "defaults", .read = gbx_rules_read_defaults},
         {.name = "secrets", .read = gbx_rules_read_secrets},
         {.name = "audit", .read = read_audit},
-        {.name = "otlp", .read = read_otlp},
     };
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
@@ -409,7 +387,6 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->servers);
     free(config->settings.tool_prefix);
     free(config->settings.audit_path);
-    free(config->settings.collector);
     gbx_gate_rules_free(config->rules);
     free(config->stamp);
 

@@ -169,7 +169,6 @@ typedef struct gbx_mcp_settings {
     uint32_t artifact_ms;    /* how long cut-off text is kept; default 3600000 */
     uint64_t artifact_bytes; /* of all; default 64 MiB */
     char *audit_path;        /* security log, or NULL */
-    char *collector;         /* of traces: a URL, "env", or NULL */
 } gbx_mcp_settings;
 
 struct gbx_config_fingerprint; /* defined below */
@@ -195,9 +194,6 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_error *reterr);
 /* Wipes what may be secret. NULL is ignored. */
 void gbx_mcp_config_free(gbx_mcp_config *config);
-
-/* True for "env", and for a URL of http or https. */
-bool gbx_mcp_is_collector(const char *text);
 
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
                                                      const char *name);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* A session without a connection ends if it was not used for IDLE_NS; or for SPARE_NS,
@@ -238,31 +239,47 @@ static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller 
                          "too many sessions");
 }
 
+/* The header traceparent; NULL: it is missing or, from a proxy and a client, ambiguous. */
+static const char *trace_of(const gbx_http_request *r)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < r->field_count; i++) {
+        if (strcasecmp(r->fields[i].name, "traceparent") != 0)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = r->fields[i].value;
+    }
+    return found;
+}
+
 /* A trace that only a header names goes on in _meta, where MCP has it: the child sees no
  * headers. Then *body is the changed text, in `to`. */
 static void move_trace(const gbx_http_request *r, const gbx_rpc_message *message,
                        gbx_span *body, gbx_buf *to)
 {
-    const char *header = gbx_http_field_of(r, "traceparent");
-    gbx_view meta = gbx_view_member(message->payload, "_meta");
-    gbx_view object = meta.at != NULL ? meta : message->payload;
-    const char *comma = gbx_view_count(object) > 0 ? "," : "";
-    char trace[GBX_TRACEPARENT_SIZE];
-    char text[GBX_TRACEPARENT_SIZE + 40];
+    const char *header = trace_of(r);
     gbx_trace_context context;
-    gbx_message_cut cut = {.old = {object.at, 1}, .fresh = {text, 0}};
+    char text[GBX_TRACEPARENT_SIZE + 40];
+    gbx_view meta;
+    gbx_view object;
+    gbx_message_cut cut;
 
     if (header == NULL || message->kind != GBX_RPC_REQUEST ||
-        strcmp(message->method, "tools/call") != 0 || gbx_view_kind(object) != '{' ||
-        gbx_view_member(meta, "traceparent").at != NULL ||
+        strcmp(message->method, "tools/call") != 0 ||
         !gbx_traceparent_read(header, strlen(header), &context))
         return;
-    gbx_traceparent_print(&context, trace);
-    cut.fresh.len =
-        (size_t)snprintf(text, sizeof text,
-                         meta.at != NULL ? "{\"traceparent\":\"%s\"%s"
-                                         : "{\"_meta\":{\"traceparent\":\"%s\"}%s",
-                         trace, comma);
+    meta = gbx_view_member(message->payload, "_meta");
+    object = meta.at != NULL ? meta : message->payload;
+    if (gbx_view_kind(object) != '{' || gbx_view_member(meta, "traceparent").at != NULL)
+        return;
+    /* Fields of later versions than 00 are left out. */
+    (void)snprintf(text, sizeof text,
+                   meta.at != NULL ? "\"traceparent\":\"%.55s\"%s"
+                                   : "\"_meta\":{\"traceparent\":\"%.55s\"}%s",
+                   header, gbx_view_count(object) > 0 ? "," : "");
+    cut = (gbx_message_cut){{object.at + 1, 0}, {text, strlen(text)}};
     if (gbx_message_splice(to, (const char *)body->data, body->len, &cut, 1))
         *body = (gbx_span){to->data, to->len};
 }
@@ -506,10 +523,7 @@ gbx_status gbx_http_serve(const gbx_http_options *options, int spawner,
                           gbx_error *reterr)
 {
     front f = {.options = options, .children = {.spawner = spawner}, .err = reterr};
-    const gbx_http_hooks hooks = {.user = &f,
-                                  .head = on_head,
-                                  .request = on_request,
-                                  .metrics = options->metrics};
+    const gbx_http_hooks hooks = {.user = &f, .head = on_head, .request = on_request};
 
     f.loop = f.children.loop = gbx_mcp_loop_new();
     if (f.loop == NULL)

@@ -40,9 +40,8 @@
 typedef struct gbx_http_caller {
     char id[33]; /* "" without OAuth */
     char name[GBX_HTTP_NAME_SIZE];
-    uint32_t rights;  /* its scopes, for its child */
-    uint32_t left_s;  /* seconds until its token expires; 0: never */
-    char session[33]; /* for its child: stands for the id of its session; "": none */
+    uint32_t rights; /* its scopes, for its child */
+    uint32_t left_s; /* seconds until its token expires; 0: never */
 } gbx_http_caller;
 
 /* A decision about a request. */
@@ -236,7 +235,6 @@ typedef struct gbx_http_hooks {
     /* The request is complete. It must be answered, now or later. */
     void (*request)(void *user, gbx_http_connection *c,
                     const gbx_http_request *request);
-    gbx_metrics *metrics; /* that count the answers, or NULL */
 } gbx_http_hooks;
 
 /* Takes the descriptors of the listeners, which must outlive it. Not accepting yet. */
@@ -424,7 +422,7 @@ typedef struct gbx_message_cut {
     gbx_view fresh;
 } gbx_message_cut;
 
-/* Append text with each cut replaced. */
+/* Append text with each cut replaced. Cuts at one place are made in their order. */
 bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
                         const gbx_message_cut *cuts, size_t count);
 

@@ -527,8 +527,6 @@ static void put_head(gbx_http_connection *c, int status, const char *fields,
                      bool is_last)
 {
     c->is_last = c->is_last || is_last || c->server->is_ending;
-    if (c->server->hooks.metrics != NULL)
-        gbx_metrics_add_status(c->server->hooks.metrics, status);
     (void)evbuffer_add_printf(bufferevent_get_output(c->bev), "HTTP/1.1 %d %s\r\n%s%s",
                               status, reason_of(status),
                               c->is_last ? "Connection: close\r\n" : "",

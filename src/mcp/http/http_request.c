@@ -22,7 +22,6 @@ static const char *const single_fields[] = {"authorization",
                                             "mcp-session-id",
                                             "mcp-protocol-version",
                                             "origin",
-                                            "traceparent",
                                             "transfer-encoding"};
 
 void gbx_http_request_init(gbx_http_request *r)

@@ -492,7 +492,6 @@ bool gbx_http_session_is_busy(const gbx_http_session *s)
 static bool name_session(gbx_http_session *s)
 {
     uint8_t bits[(sizeof s->id - 1) / 2];
-    uint8_t hash[GBX_SHA256_SIZE];
 
     if (getrandom(bits, sizeof bits, 0) != sizeof bits)
         return false;
@@ -500,10 +499,6 @@ static bool name_session(gbx_http_session *s)
         (void)snprintf(s->id + 2 * i, 3, "%02x", bits[i]);
     (void)snprintf(s->fields, sizeof s->fields, "Mcp-Session-Id: %s\r\n", s->id);
     s->streams.fields = s->fields;
-    /* The hash is for traces: who reads them cannot use the session. */
-    gbx_sha256_of(s->id, strlen(s->id), hash);
-    for (size_t i = 0; i < sizeof bits; i++)
-        (void)snprintf(s->caller.session + 2 * i, 3, "%02x", hash[i]);
     return true;
 }
 
@@ -521,7 +516,7 @@ gbx_http_session *gbx_http_session_new(gbx_child_set *children,
     s->caller = *caller;
     s->used_ns = gbx_clock_now_ns();
     if (is_modern || name_session(s))
-        s->child = gbx_child_new(children, &s->caller, &hooks);
+        s->child = gbx_child_new(children, caller, &hooks);
     if (s->child == NULL) {
         free(s);
         return NULL;

@@ -54,7 +54,6 @@ static int serve_front(int socket, gbx_http_caller *caller)
         pid_t child = fd >= 0 ? fork() : -1;
 
         caller->name[sizeof caller->name - 1] = 0;
-        caller->session[sizeof caller->session - 1] = 0;
         if (child == 0)
             return become_child(socket, fd, self) ? 0 : 1;
         /* After a failed fork this tells the front: its end of the socket is closed. */

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 /* Spans below one call. */
 #define BELOW_MAX 256
@@ -26,32 +25,18 @@
 #define FLAG_IS_REMOTE  0x200 /* the parent is in another process */
 #define FLAG_SAMPLED    1
 
-/* An ended call; see gbx_call_span and gbx_call_outcome. */
 typedef struct ended_span {
-    gbx_trace_context own;
-    uint8_t parent[8];
-    bool has_parent;
-    bool is_root; /* among our own spans */
-    int64_t start_ns;
-    int64_t end_ns; /* both since 1970 */
-    uint32_t calls;
-    int rpc_code;
-    bool is_tool_error;
-    const char *code;
-    const char *transport;
-    const char *decision;
+    gbx_call_span span;
+    gbx_call_outcome end; /* without its tool, which is the span's */
+    int64_t lasted_ns;
+    int64_t end_ns; /* since 1970 */
     char version[16];
-    char server[65];
-    char tool[129];
 } ended_span;
 
 struct gbx_telemetry {
-    gbx_metrics *metrics;
-    char *service; /* NULL: no spans */
-    char *session;
-    const char *transport;
-    uint8_t instance[16];
-    uint8_t random[256];
+    gbx_telemetry_options options;
+    char instance[33];
+    uint64_t random[32];
     size_t random_left;
     void (*added)(void *user);
     void *added_user;
@@ -60,39 +45,66 @@ struct gbx_telemetry {
     ended_span ring[GBX_SPANS_MAX]; /* a span is at its number, modulo the size */
 };
 
-/* Random bytes are fetched in bulk: a system call for each call is too slow. */
-static void make_id(gbx_telemetry *t, uint8_t *ret, size_t len)
+/* Print an id of 16 digits a word. Random bytes are fetched in bulk: a system call for
+ * each call is too slow. */
+static void make_id(gbx_telemetry *t, char *ret, size_t words)
 {
-    if (t->random_left < len) {
-        (void)!getrandom(t->random, sizeof t->random, 0); /* so few are never refused */
-        t->random_left = sizeof t->random;
+    for (size_t i = 0; i < words; i++) {
+        if (t->random_left == 0) {
+            (void)!getrandom(t->random, sizeof t->random, 0); /* never so few refused */
+            t->random_left = GBX_COUNTOF(t->random);
+        }
+        (void)snprintf(ret + 16 * i, 17, "%016" PRIx64, t->random[--t->random_left]);
     }
-    t->random_left -= len;
-    memcpy(ret, t->random + t->random_left, len);
 }
 
 gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options)
 {
     gbx_telemetry *t = gbx_need(calloc(1, sizeof *t));
 
-    t->metrics = options->metrics;
-    t->service = options->service != NULL ? gbx_need(strdup(options->service)) : NULL;
-    t->session = gbx_need(strdup(options->session));
-    t->transport = options->transport;
-    make_id(t, t->instance, sizeof t->instance);
+    t->options = *options;
+    make_id(t, t->instance, 2);
     return t;
 }
 
 void gbx_telemetry_free(gbx_telemetry *t)
 {
-    if (t == NULL)
-        return;
-    free(t->service);
-    free(t->session);
     free(t);
 }
 
+/* ---- traceparent: VERSION-TRACE-SPAN-FLAGS ------------------------------------------ */
+
+#define TEXT_LEN 55
+
+/* True for exactly len digits, in lower case as the format wants them. */
+static bool is_hex(const char *text, size_t len)
+{
+    return strspn(text, "0123456789abcdef") == len;
+}
+
+/* Later versions may append fields, and begin as version 00 does. */
+bool gbx_traceparent_read(const char *text, size_t len, gbx_trace_context *ret)
+{
+    if (len < TEXT_LEN || !is_hex(text, 2) || text[2] != '-' || !is_hex(text + 3, 32) ||
+        text[35] != '-' || !is_hex(text + 36, 16) || text[52] != '-' ||
+        !is_hex(text + 53, 2) || memcmp(text, "ff", 2) == 0 ||
+        strspn(text + 3, "0") == 32 || strspn(text + 36, "0") == 16 ||
+        (len > TEXT_LEN && (memcmp(text, "00", 2) == 0 || text[TEXT_LEN] != '-')))
+        return false;
+    *ret = (gbx_trace_context){.is_sampled = strchr("13579bdf", text[54]) != NULL};
+    memcpy(ret->trace, text + 3, 32);
+    memcpy(ret->span, text + 36, 16);
+    return true;
+}
+
 /* ---- a call ----------------------------------------------------------------------- */
+
+/* Begin a span below its own one, or below none. */
+static void begin(gbx_call_span *span)
+{
+    memcpy(span->parent, span->own.span, sizeof span->parent);
+    make_id(span->telemetry, span->own.span, 1);
+}
 
 void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
                          const char *tool, gbx_view traceparent)
@@ -102,19 +114,17 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
         return;
     span->start_ns = gbx_clock_now_ns();
     (void)snprintf(span->tool, sizeof span->tool, "%s", tool);
-    if (telemetry->service == NULL)
+    if (telemetry->options.service == NULL)
         return;
     /* An escape in the string is not part of the format. */
     span->is_continued =
         gbx_view_kind(traceparent) == '"' &&
         gbx_traceparent_read(traceparent.at + 1, traceparent.len - 2, &span->own);
-    span->has_parent = span->is_continued;
-    memcpy(span->parent, span->own.span, sizeof span->parent);
     if (!span->is_continued) {
-        make_id(span->telemetry, span->own.trace, sizeof span->own.trace);
+        make_id(telemetry, span->own.trace, 2);
         span->own.is_sampled = true;
     }
-    make_id(span->telemetry, span->own.span, sizeof span->own.span);
+    begin(span);
 }
 
 void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
@@ -127,74 +137,41 @@ void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
     span->is_continued = parent->is_continued;
     span->own = parent->own;
     span->is_left_out = ++parent->calls > BELOW_MAX;
-    if (span->is_left_out || span->telemetry->service == NULL)
-        return; /* what it calls is below the parent */
-    span->has_parent = true;
-    memcpy(span->parent, parent->own.span, sizeof span->parent);
-    make_id(span->telemetry, span->own.span, sizeof span->own.span);
+    if (!span->is_left_out && span->telemetry->options.service != NULL)
+        begin(span); /* else what it calls is below the parent */
 }
 
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE])
 {
-    if (span->telemetry == NULL || span->telemetry->service == NULL)
+    if (span->telemetry == NULL || span->telemetry->options.service == NULL)
         return false;
-    gbx_traceparent_print(&span->own, ret);
+    (void)snprintf(ret, GBX_TRACEPARENT_SIZE, "00-%s-%s-0%d", span->own.trace,
+                   span->own.span, span->own.is_sampled);
     return true;
 }
 
 void gbx_call_span_note(gbx_call_span *span, const char *code)
 {
     if (span->telemetry != NULL && code != NULL)
-        span->code = gbx_call_codes[gbx_call_code_index(code)];
-}
-
-static int64_t wall_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void copy_name(char *to, size_t size, const char *name)
-{
-    size_t len = name != NULL ? gbx_utf8_cut(name, strlen(name), size - 1) : 0;
-
-    memcpy(to, name != NULL ? name : "", len);
-    to[len] = '\0';
-}
-
-static void note_fate(const gbx_telemetry *t, bool were_sent, uint64_t number)
-{
-    if (t->metrics != NULL)
-        gbx_metrics_add_spans(t->metrics, were_sent, number);
+        (void)snprintf(span->code, sizeof span->code, "%s", code);
 }
 
 static void add(gbx_telemetry *t, const gbx_call_span *span,
-                const gbx_call_outcome *end, const char *code, int64_t lasted_ns)
+                const gbx_call_outcome *end, int64_t lasted_ns)
 {
     ended_span *to = &t->ring[t->next++ % GBX_SPANS_MAX];
-    int64_t now_ns = wall_ns();
 
-    if (t->next - t->first > GBX_SPANS_MAX) {
+    if (t->next - t->first > GBX_SPANS_MAX)
         t->first++;
-        note_fate(t, false, 1);
-    }
-    *to = (ended_span){.own = span->own,
-                       .has_parent = span->has_parent,
-                       .is_root = end->server == NULL,
-                       .start_ns = now_ns - lasted_ns,
-                       .end_ns = now_ns,
-                       .calls = span->calls,
-                       .rpc_code = end->rpc_code,
-                       .is_tool_error = end->is_tool_error,
-                       .code = code,
-                       .transport = end->transport,
-                       .decision = end->decision};
-    memcpy(to->parent, span->parent, sizeof to->parent);
-    copy_name(to->version, sizeof to->version, end->version);
-    copy_name(to->server, sizeof to->server, end->server);
-    copy_name(to->tool, sizeof to->tool, to->is_root ? span->tool : end->tool);
+    *to = (ended_span){.span = *span,
+                       .end = *end,
+                       .lasted_ns = lasted_ns,
+                       .end_ns = gbx_clock_wall_ns()};
+    if (end->version != NULL)
+        (void)snprintf(to->version, sizeof to->version, "%s", end->version);
+    if (end->tool != NULL)
+        memcpy(to->span.tool, end->tool,
+               gbx_utf8_cut(end->tool, strlen(end->tool), sizeof to->span.tool - 1));
     if (t->added != NULL)
         t->added(t->added_user);
 }
@@ -202,28 +179,28 @@ static void add(gbx_telemetry *t, const gbx_call_span *span,
 void gbx_call_span_end(gbx_call_span *span, const gbx_call_outcome *end)
 {
     gbx_telemetry *t = span->telemetry;
-    const char *code = span->code != NULL ? span->code
-                       : end->code != NULL
-                           ? gbx_call_codes[gbx_call_code_index(end->code)]
-                       : end->is_tool_error ? "TOOL_ERROR"
-                       : end->rpc_code != 0 ? "OTHER"
-                                            : NULL;
+    int64_t lasted_ns;
 
-    int64_t lasted_ns = gbx_clock_now_ns() - span->start_ns;
-
-    span->telemetry = NULL;
     if (t == NULL)
         return;
-    if (t->metrics != NULL)
-        gbx_metrics_add_call(t->metrics, end->server == NULL,
-                             end->server != NULL ? end->server : span->tool, code,
-                             lasted_ns);
+    lasted_ns = gbx_clock_now_ns() - span->start_ns;
+    if (*span->code == '\0')
+        gbx_call_span_note(span, end->code != NULL    ? end->code
+                                 : end->is_tool_error ? "TOOL_ERROR"
+                                 : end->rpc_code != 0 ? "OTHER"
+                                                      : NULL);
+    span->telemetry = NULL;
+    if (t->options.metrics != NULL)
+        gbx_metrics_add_call(t->options.metrics, end->server == NULL,
+                             end->server != NULL ? end->server : span->tool,
+                             *span->code != '\0' ? span->code : "OK", lasted_ns);
     if (span->own.is_sampled && !span->is_left_out)
-        add(t, span, end, code, lasted_ns);
+        add(t, span, end, lasted_ns);
 }
 
 /* ---- OTLP as JSON ------------------------------------------------------------------ */
 
+/* One text more of a list that has some. */
 static void put_attribute(gbx_buf *to, const char *key, const char *value)
 {
     if (value == NULL || *value == '\0')
@@ -235,75 +212,61 @@ static void put_attribute(gbx_buf *to, const char *key, const char *value)
     (void)gbx_buf_puts(to, "}}");
 }
 
-static void put_count(gbx_buf *to, const char *key, uint32_t count)
-{
-    if (count > 0)
-        (void)gbx_buf_printf(to,
-                             ",{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRIu32
-                             "\"}}",
-                             key, count);
-}
-
-static void put_id(gbx_buf *to, const char *member, const uint8_t *id, size_t len)
-{
-    (void)gbx_buf_puts(to, member);
-    gbx_hex_append(to, id, len);
-}
-
 /* The names are those of the conventions of OpenTelemetry for MCP and generative AI,
  * version 0.1.0; what these do not name begins with "glovebox.". */
 static void put_attributes(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
 {
-    char rpc_code[16];
+    const gbx_call_outcome *end = &s->end;
+    char rpc_code[16] = "";
 
-    (void)snprintf(rpc_code, sizeof rpc_code, "%d", s->rpc_code);
+    if (end->rpc_code != 0)
+        (void)snprintf(rpc_code, sizeof rpc_code, "%d", end->rpc_code);
     (void)gbx_buf_puts(to, "{\"key\":\"mcp.method.name\",\"value\":{\"stringValue\":"
                            "\"tools/call\"}},{\"key\":\"gen_ai.operation.name\","
                            "\"value\":{\"stringValue\":\"execute_tool\"}}");
-    put_attribute(to, "gen_ai.tool.name", s->tool);
+    put_attribute(to, "gen_ai.tool.name", s->span.tool);
     put_attribute(to, "mcp.protocol.version", s->version);
-    put_attribute(to, "network.transport", s->is_root ? t->transport : s->transport);
-    if (s->is_root)
-        put_attribute(to, "mcp.session.id", t->session);
-    put_attribute(to, "glovebox.server", s->server);
-    put_attribute(to, "glovebox.decision", s->decision);
-    put_attribute(to, "glovebox.code", s->code);
-    if (s->rpc_code != 0)
-        put_attribute(to, "rpc.response.status_code", rpc_code);
-    if (s->code != NULL)
-        put_attribute(to, "error.type",
-                      s->rpc_code != 0   ? rpc_code
-                      : s->is_tool_error ? "tool_error"
-                                         : s->code);
-    put_count(to, "glovebox.calls", s->calls);
-    put_count(to, "glovebox.calls.left_out",
-              s->calls > BELOW_MAX ? s->calls - BELOW_MAX : 0);
+    put_attribute(to, "network.transport",
+                  end->server == NULL ? t->options.transport : end->transport);
+    put_attribute(to, "glovebox.server", end->server);
+    put_attribute(to, "glovebox.decision", end->decision);
+    put_attribute(to, "glovebox.code", s->span.code);
+    put_attribute(to, "rpc.response.status_code", rpc_code);
+    put_attribute(to, "error.type",
+                  end->rpc_code != 0   ? rpc_code
+                  : end->is_tool_error ? "tool_error"
+                                       : s->span.code);
+    if (s->span.calls > 0)
+        (void)gbx_buf_printf(to,
+                             ",{\"key\":\"glovebox.calls\",\"value\":{\"intValue\":"
+                             "\"%" PRIu32 "\"}}",
+                             s->span.calls);
 }
 
 static void put_span(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
 {
-    put_id(to, "{\"traceId\":\"", s->own.trace, sizeof s->own.trace);
-    put_id(to, "\",\"spanId\":\"", s->own.span, sizeof s->own.span);
-    if (s->has_parent)
-        put_id(to, "\",\"parentSpanId\":\"", s->parent, sizeof s->parent);
-    (void)gbx_buf_puts(to, "\",\"name\":");
-    if (s->tool[0] != '\0') {
-        char name[sizeof s->tool + 16];
-        int len = snprintf(name, sizeof name, "tools/call %s", s->tool);
+    const gbx_call_span *span = &s->span;
+    bool is_root = s->end.server == NULL; /* among our own spans */
+    bool has_parent = *span->parent != '\0';
+    char name[sizeof span->tool + 16];
 
-        (void)gbx_json_append_string(to, name, (size_t)len);
-    } else {
-        (void)gbx_buf_puts(to, "\"tools/call\"");
-    }
+    (void)snprintf(name, sizeof name, "tools/call%s%s", *span->tool != '\0' ? " " : "",
+                   span->tool);
     (void)gbx_buf_printf(to,
-                         ",\"flags\":%d,\"kind\":%d,\"startTimeUnixNano\":\"%" PRId64
-                         "\",\"endTimeUnixNano\":\"%" PRId64 "\",\"attributes\":[",
+                         "{\"traceId\":\"%s\",\"spanId\":\"%s\",%s%s%s\"flags\":%d,"
+                         "\"kind\":%d,\"startTimeUnixNano\":\"%" PRId64
+                         "\",\"endTimeUnixNano\":\"%" PRId64 "\",\"name\":",
+                         span->own.trace, span->own.span,
+                         has_parent ? "\"parentSpanId\":\"" : "", span->parent,
+                         has_parent ? "\"," : "",
                          FLAG_SAMPLED | FLAG_HAS_REMOTE |
-                             (s->is_root && s->has_parent ? FLAG_IS_REMOTE : 0),
-                         s->is_root ? KIND_SERVER : KIND_CLIENT, s->start_ns,
+                             (is_root && has_parent ? FLAG_IS_REMOTE : 0),
+                         is_root ? KIND_SERVER : KIND_CLIENT, s->end_ns - s->lasted_ns,
                          s->end_ns);
+    (void)gbx_json_append_string(to, name, strlen(name));
+    (void)gbx_buf_puts(to, ",\"attributes\":[");
     put_attributes(to, t, s);
-    (void)gbx_buf_puts(to, s->code != NULL ? "],\"status\":{\"code\":2}}" : "]}");
+    (void)gbx_buf_puts(to, *span->code != '\0' ? "],\"status\":{\"code\":2}}" : "]}");
 }
 
 void gbx_telemetry_on_span(gbx_telemetry *t, void (*added)(void *user), void *user)
@@ -324,12 +287,11 @@ uint64_t gbx_telemetry_put(gbx_telemetry *t, size_t max, gbx_buf *to)
     (void)gbx_buf_puts(to,
                        "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":"
                        "\"service.name\",\"value\":{\"stringValue\":");
-    (void)gbx_json_append_string(to, t->service, strlen(t->service));
+    (void)gbx_json_append_string(to, t->options.service, strlen(t->options.service));
     (void)gbx_buf_puts(to, "}}");
     put_attribute(to, "service.version", GBX_VERSION);
-    put_id(to, ",{\"key\":\"service.instance.id\",\"value\":{\"stringValue\":\"",
-           t->instance, sizeof t->instance);
-    (void)gbx_buf_puts(to, "\"}}]},\"scopeSpans\":[{\"scope\":{\"name\":\"glovebox\","
+    put_attribute(to, "service.instance.id", t->instance);
+    (void)gbx_buf_puts(to, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"glovebox\","
                            "\"version\":\"" GBX_VERSION "\"},\"spans\":[");
     for (uint64_t i = t->first; i < end; i++) {
         if (i > t->first)
@@ -340,10 +302,8 @@ uint64_t gbx_telemetry_put(gbx_telemetry *t, size_t max, gbx_buf *to)
     return end;
 }
 
-void gbx_telemetry_forget(gbx_telemetry *t, uint64_t spans, bool was_sent)
+void gbx_telemetry_forget(gbx_telemetry *t, uint64_t spans)
 {
-    if (spans <= t->first)
-        return;
-    note_fate(t, was_sent, spans - t->first);
-    t->first = spans;
+    if (spans > t->first)
+        t->first = spans;
 }

@@ -15,33 +15,9 @@
 #include "base/buf.h"
 #include "base/json_view.h"
 
-#include <glovebox/glovebox.h>
-
-/* ---- traceparent.c ------------------------------------------------------------ */
-
-/* A place in a trace: W3C Trace Context. */
-typedef struct gbx_trace_context {
-    uint8_t trace[16];
-    uint8_t span[8];
-    bool is_sampled;
-} gbx_trace_context;
-
-#define GBX_TRACEPARENT_SIZE 56
-
-/* False, with *ret unchanged: it is not exactly in the format. */
-bool gbx_traceparent_read(const char *text, size_t len, gbx_trace_context *ret);
-void gbx_traceparent_print(const gbx_trace_context *context,
-                           char ret[GBX_TRACEPARENT_SIZE]);
-/* Append bytes as hexadecimal digits. */
-void gbx_hex_append(gbx_buf *to, const uint8_t *bytes, size_t len);
+#define GBX_CALL_CODE_SIZE 24
 
 /* ---- metrics.c ------------------------------------------------------------------ */
-
-/* The codes of calls: "OK" first, and "OTHER" for one that is not there last. */
-#define GBX_CALL_CODES 33
-extern const char *const gbx_call_codes[GBX_CALL_CODES];
-/* NULL: success. */
-size_t gbx_call_code_index(const char *code);
 
 /* Counts of calls, of this process and of those that it forks from now on. From any
  * thread. */
@@ -49,14 +25,9 @@ typedef struct gbx_metrics gbx_metrics;
 
 /* NULL: out of memory. It lasts as long as the processes do. */
 gbx_metrics *gbx_metrics_new(void);
-/* A call of a tool of ours, or of a server's, has ended. code: constant, or NULL. */
+/* A call of a tool of ours, or of a server's, has ended. */
 void gbx_metrics_add_call(gbx_metrics *m, bool is_ours, const char *name,
                           const char *code, int64_t lasted_ns);
-void gbx_metrics_add_spans(gbx_metrics *m, bool were_sent, uint64_t number);
-/* An HTTP request was answered. */
-void gbx_metrics_add_status(gbx_metrics *m, int status);
-/* gbx_options.on_event; user is the gbx_metrics. */
-void gbx_metrics_on_event(void *user, const gbx_event *event);
 /* Append all, in the text format of Prometheus. */
 void gbx_metrics_print(gbx_metrics *m, gbx_buf *to);
 void gbx_metrics_put_gauge(gbx_buf *to, const char *name, const char *help,
@@ -64,14 +35,26 @@ void gbx_metrics_put_gauge(gbx_buf *to, const char *name, const char *help,
 
 /* ---- spans.c ------------------------------------------------------------------- */
 
+/* A place in a trace: W3C Trace Context. Its ids are hexadecimal digits. */
+typedef struct gbx_trace_context {
+    char trace[33];
+    char span[17];
+    bool is_sampled;
+} gbx_trace_context;
+
+#define GBX_TRACEPARENT_SIZE 56
+
+/* Read the header traceparent. text has a byte behind its end that is not a digit. False,
+ * with *ret unchanged: it is not exactly in the format. */
+bool gbx_traceparent_read(const char *text, size_t len, gbx_trace_context *ret);
+
 typedef struct gbx_telemetry gbx_telemetry;
 
-/* Texts are copied. */
+/* Borrowed. */
 typedef struct gbx_telemetry_options {
-    gbx_metrics *metrics;  /* that count the calls; borrowed, or NULL */
+    gbx_metrics *metrics;  /* that count the calls, or NULL */
     const char *service;   /* name of this service; NULL: calls have no spans */
     const char *transport; /* to the client: "pipe", "tcp" or "unix" */
-    const char *session;   /* stands for the client's session; "": none */
 } gbx_telemetry_options;
 
 gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options);
@@ -82,14 +65,13 @@ void gbx_telemetry_free(gbx_telemetry *telemetry);
 typedef struct gbx_call_span {
     gbx_telemetry *telemetry; /* NULL: not observed, or ended */
     gbx_trace_context own;
-    uint8_t parent[8];
-    bool has_parent;
-    bool is_continued; /* the trace is the client's */
-    bool is_left_out;  /* one too many below its parent */
-    int64_t start_ns;  /* of gbx_clock_now_ns() */
-    uint32_t calls;    /* below it */
-    const char *code;  /* of its failure, if that was noted; constant */
-    char tool[32];     /* of ours; "": of an upstream server */
+    char parent[17];               /* "": none */
+    bool is_continued;             /* the trace is the client's */
+    bool is_left_out;              /* one too many below its parent */
+    int64_t start_ns;              /* of gbx_clock_now_ns() */
+    uint32_t calls;                /* below it */
+    char code[GBX_CALL_CODE_SIZE]; /* of its failure, or "" */
+    char tool[129];
 } gbx_call_span;
 
 /* Begin a call of a tool of ours. telemetry NULL: it is not observed. traceparent: what
@@ -100,11 +82,10 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
 void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent);
 /* The context for whoever is called. False: the call has none. */
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE]);
-/* Note the code of a failure that the call's end does not know. One that is not in our
- * table counts as "OTHER". */
+/* Note the code of a failure that the call's end does not know. */
 void gbx_call_span_note(gbx_call_span *span, const char *code);
 
-/* How a call ended. Names are copied; all other texts are constants. */
+/* How a call ended. version and tool are copied; other texts last until spans are sent. */
 typedef struct gbx_call_outcome {
     const char *code;      /* NULL: success, unless another code was noted */
     int rpc_code;          /* of a JSON-RPC error; 0: none */
@@ -132,6 +113,6 @@ size_t gbx_telemetry_waiting(const gbx_telemetry *telemetry);
  * that stands for them. */
 uint64_t gbx_telemetry_put(gbx_telemetry *telemetry, size_t max, gbx_buf *to);
 /* These spans wait no longer: they were sent, or are dropped. */
-void gbx_telemetry_forget(gbx_telemetry *telemetry, uint64_t spans, bool was_sent);
+void gbx_telemetry_forget(gbx_telemetry *telemetry, uint64_t spans);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -59,7 +58,8 @@ static void end_head(gbx_http_exchange *e)
     if (e->status < 200 || e->has_head)
         return;
     type = gbx_http_exchange_header(e, "content-type");
-    e->is_stream = strncasecmp(type, stream, sizeof stream - 1) == 0 &&
+    e->is_stream = e->options.answer_max == 0 &&
+                   strncasecmp(type, stream, sizeof stream - 1) == 0 &&
                    strchr("; \t", type[sizeof stream - 1]) != NULL;
     e->has_head = true;
     gbx_mcp_timer_fire(&e->turn);
@@ -402,10 +402,6 @@ gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message)
     waiting->message = *message;
     waiting->message.text = waiting->text;
     waiting->message.name = waiting->name;
-    if (message->traceparent != NULL)
-        (void)snprintf(waiting->traceparent, sizeof waiting->traceparent, "%s",
-                       message->traceparent);
-    waiting->message.traceparent = waiting->traceparent;
     waiting->message.schema = copy_view(message->schema);
     waiting->message.args = copy_view(message->args);
     return waiting;

@@ -157,14 +157,14 @@ typedef struct gbx_link_hooks {
 typedef struct gbx_link_message {
     const char *text; /* one line with its newline; copied */
     size_t len;
-    int64_t id;              /* of a request of ours; else 0 */
-    const char *method;      /* of a request or a notification, constant; else NULL */
-    const char *name;        /* of the tool that it calls, or NULL */
-    const char *traceparent; /* of that call; "" or NULL: none */
-    bool is_again;           /* the call was sent before, without an answer */
-    bool is_repeatable;      /* sending it twice does no harm */
-    gbx_view schema;         /* of the tool's input, or no value */
-    gbx_view args;           /* of the call */
+    int64_t id;         /* of a request of ours; else 0 */
+    const char *method; /* of a request or a notification, constant; else NULL */
+    const char *name;   /* of the tool that it calls, or NULL */
+    bool is_again;      /* the call was sent before, without an answer */
+    bool is_repeatable; /* sending it twice does no harm */
+    gbx_view schema;    /* of the tool's input, or no value */
+    gbx_view args;      /* of the call */
+    char traceparent[GBX_TRACEPARENT_SIZE]; /* of the call, or "" */
 } gbx_link_message;
 
 typedef struct gbx_link gbx_link;
@@ -421,7 +421,7 @@ typedef struct gbx_http_exchange_options {
     int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
     uint32_t delay_ms;   /* before it is sent */
-    size_t answer_max;   /* bytes of the body; 0: GBX_LINK_MESSAGE_MAX */
+    size_t answer_max;   /* bytes of a body that is not a stream; 0: as a message */
     const gbx_http_exchange_hooks *hooks;
     void *user;
 } gbx_http_exchange_options;
@@ -496,7 +496,6 @@ typedef struct gbx_http_waiting {
     gbx_link_message message;
     char *text;
     char *name;
-    char traceparent[GBX_TRACEPARENT_SIZE];
 } gbx_http_waiting;
 
 gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message);

@@ -9,10 +9,9 @@
 
 typedef struct gbx_otlp_sender gbx_otlp_sender;
 
-/* Send the spans of telemetry, which must outlive the sender, from the loop. collector:
- * as in gbx_mcp_is_collector(); /v1/traces is added to the URL. With "env" it is in the
- * usual variables, which also have the headers. GBX_E_USAGE: one of these is not
- * valid. */
+/* Send the spans of telemetry, which must outlive the sender, from the loop. /v1/traces
+ * is added to the collector's URL unless it ends so. GBX_E_USAGE: the variable
+ * OTEL_EXPORTER_OTLP_HEADERS is not valid. */
 gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
                                const char *collector, gbx_otlp_sender **ret,
                                gbx_error *reterr) GBX_MUST_USE;

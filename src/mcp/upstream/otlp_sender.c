@@ -2,8 +2,8 @@
 /*
  * otlp_sender - sends waiting spans in batches, one at a time. Nothing waits for the
  * collector: while it is slow or away, spans stay in their ring, which drops the oldest.
- * Of its answers only the status and Retry-After are read. Redirects are not followed, as
- * the headers may hold a key.
+ * Of its answers only the status is used. Redirects are not followed, as the headers may
+ * hold a key.
  */
 #include "mcp/upstream/otlp.h"
 
@@ -15,19 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_MAX      256
-#define BATCH_BYTES    GBX_MIB(4) /* escapes of names may need six bytes a byte */
-#define ANSWER_MAX     GBX_KIB(64)
-#define PAUSE_MS       1000 /* from a span to its batch, unless that is full earlier */
-#define RETRY_MAX_MS   60000
-#define COLLECTOR_HERE "http://localhost:4318"
-#define TRACES_PATH    "/v1/traces"
+#define BATCH_MAX   256
+#define BATCH_BYTES GBX_MIB(4) /* escapes of names may need six bytes a byte */
+#define ANSWER_MAX  GBX_KIB(64)
+#define PAUSE_MS    1000 /* from a span to its batch, unless that is full earlier */
+#define TRACES_PATH "/v1/traces"
 
 struct gbx_otlp_sender {
     gbx_telemetry *telemetry;
     gbx_http_client *web;
     char *url;
-    char *headers; /* NAME=VALUE,NAME=VALUE; or NULL */
+    const char *headers; /* NAME=VALUE,NAME=VALUE; or NULL */
     gbx_mcp_timer next;
     gbx_http_exchange *sending; /* or NULL */
     uint64_t spans;             /* that it sends, as gbx_telemetry_put() named them */
@@ -137,25 +135,7 @@ static void on_span(void *user)
 
 static bool is_passing(long status)
 {
-    return status == 0 || status == 429 || (status >= 502 && status <= 504);
-}
-
-/* How long to wait before the same spans are sent again: what the collector says, but at
- * least our own pause. */
-static uint32_t pause_of(const gbx_otlp_sender *s, const gbx_http_exchange *e)
-{
-    const char *text = gbx_http_exchange_header(e, "retry-after");
-    unsigned doublings = s->failures.failures - 1;
-    uint64_t wanted_s = 0;
-    uint32_t ms =
-        PAUSE_MS << (doublings < GBX_BACKOFF_DOUBLINGS ? doublings
-                                                       : GBX_BACKOFF_DOUBLINGS);
-
-    (void)gbx_decimal_read(text, strlen(text), RETRY_MAX_MS / 1000, &wanted_s);
-    if (wanted_s * 1000 > ms)
-        ms = (uint32_t)wanted_s * 1000;
-    /* Processes that fail together should not come back together. */
-    return ms + (uint32_t)(gbx_clock_now_ns() / 1000 % 250);
+    return status < 200 || status == 429 || (status >= 502 && status <= 504);
 }
 
 static void on_done(void *user, gbx_http_exchange *e, CURLcode result)
@@ -164,9 +144,9 @@ static void on_done(void *user, gbx_http_exchange *e, CURLcode result)
     bool is_ok = e->status >= 200 && e->status < 300;
 
     if (is_ok || !is_passing(e->status))
-        gbx_telemetry_forget(s->telemetry, s->spans, is_ok);
+        gbx_telemetry_forget(s->telemetry, s->spans);
     if (!is_ok && s->failures.failures == 0) {
-        if (e->status == 0)
+        if (e->status < 200)
             gbx_mcp_warn("the collector of traces does not answer: %s",
                          gbx_http_exchange_error(e, result));
         else
@@ -177,7 +157,7 @@ static void on_done(void *user, gbx_http_exchange *e, CURLcode result)
         s->failures.failures = 0;
     } else {
         gbx_backoff_fail(&s->failures, gbx_clock_now_ns());
-        gbx_mcp_timer_set(&s->next, pause_of(s, e));
+        gbx_mcp_timer_set(&s->next, gbx_backoff_ms(&s->failures));
     }
     s->sending = NULL;
     gbx_http_exchange_free(e);
@@ -188,28 +168,12 @@ static const gbx_http_exchange_hooks hooks = {.done = on_done};
 
 /* ---- beginning and end -------------------------------------------------------------- */
 
-/* NULL: it is not set, or empty. */
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
 static char *url_of(const char *collector)
 {
-    const size_t path_len = strlen(TRACES_PATH);
-    bool is_env = strcmp(collector, "env") == 0;
-    const char *own = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-    size_t len;
+    size_t len = strlen(collector);
+    size_t path_len = strlen(TRACES_PATH);
 
-    if (is_env && own != NULL)
-        return gbx_need(strdup(own));
-    if (is_env)
-        collector = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
-    if (collector == NULL)
-        collector = COLLECTOR_HERE;
-    for (len = strlen(collector); len > 0 && collector[len - 1] == '/';)
+    while (len > 0 && collector[len - 1] == '/')
         len--;
     if (len >= path_len &&
         memcmp(collector + len - path_len, TRACES_PATH, path_len) == 0)
@@ -217,36 +181,25 @@ static char *url_of(const char *collector)
     return gbx_printed("%.*s" TRACES_PATH, (int)len, collector);
 }
 
-static gbx_status check(const gbx_otlp_sender *s, gbx_error *reterr)
-{
-    gbx_http_headers headers = {.lib = &s->web->lib};
-    bool is_valid = add_headers(&headers, s->headers);
-
-    gbx_libcurl_wipe(headers.lib, headers.list);
-    if (!is_valid)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "OTEL_EXPORTER_OTLP_HEADERS is a list of NAME=VALUE");
-    if (!gbx_mcp_is_collector(s->url))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "OTEL_EXPORTER_OTLP_ENDPOINT is a URL of http or https");
-    return GBX_OK;
-}
-
 gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
                                const char *collector, gbx_otlp_sender **ret,
                                gbx_error *reterr)
 {
     gbx_otlp_sender *s = gbx_need(calloc(1, sizeof *s));
-    const char *own = variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS");
-    const char *headers = own != NULL ? own : variable("OTEL_EXPORTER_OTLP_HEADERS");
     gbx_status status = gbx_http_client_new(loop, &s->web, reterr);
 
     s->telemetry = telemetry;
     s->url = url_of(collector);
-    s->headers = headers != NULL ? gbx_need(strdup(headers)) : NULL;
+    s->headers = getenv("OTEL_EXPORTER_OTLP_HEADERS");
     gbx_mcp_timer_init(&s->next, loop, on_next, s);
-    if (status == GBX_OK)
-        status = check(s, reterr);
+    if (status == GBX_OK) {
+        gbx_http_headers headers = {.lib = &s->web->lib};
+
+        if (!add_headers(&headers, s->headers))
+            status = gbx_fail(reterr, GBX_E_USAGE,
+                              "OTEL_EXPORTER_OTLP_HEADERS is a list of NAME=VALUE");
+        gbx_libcurl_wipe(headers.lib, headers.list);
+    }
     if (status != GBX_OK) {
         gbx_otlp_sender_free(s);
         return status;
@@ -262,7 +215,7 @@ static void send_last(gbx_otlp_sender *s)
     gbx_http_exchange *last;
 
     if (s->sending != NULL)
-        gbx_telemetry_forget(s->telemetry, s->spans, true);
+        gbx_telemetry_forget(s->telemetry, s->spans);
     last = send_spans(s, GBX_SPANS_MAX);
     if (s->sending != NULL || last != NULL)
         gbx_multi_drain(s->web->multi, gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS));
@@ -282,6 +235,5 @@ void gbx_otlp_sender_free(gbx_otlp_sender *s)
     gbx_mcp_timer_cleanup(&s->next);
     gbx_http_client_free(s->web);
     free(s->url);
-    gbx_wipe(s->headers);
     free(s);
 }

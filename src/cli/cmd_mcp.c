@@ -16,7 +16,6 @@
 #include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
 #include "mcp/telemetry/telemetry.h"
-#include "mcp/upstream/otlp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -417,18 +416,14 @@ static gbx_status start_telemetry(serving *s)
 {
     const gbx_http_options *http = &s->args->http;
     const char *service = getenv("OTEL_SERVICE_NAME");
-    gbx_telemetry_options options = {
-        .metrics = http->metrics,
-        .transport = http->address != NULL  ? "tcp"
-                     : http->socket != NULL ? "unix"
-                                            : "pipe",
-    };
 
-    if (s->args->otlp != NULL)
-        options.service = service != NULL && *service != '\0' ? service : "glovebox";
-    if (s->args->otlp != NULL || http->metrics != NULL)
-        s->telemetry = gbx_telemetry_new(&options);
     if (s->args->otlp == NULL)
+        service = NULL;
+    else if (service == NULL || *service == '\0')
+        service = "glovebox";
+    if (service != NULL || http->metrics != NULL)
+        s->telemetry = gbx_telemetry_new(http->metrics, service);
+    if (service == NULL)
         return GBX_OK;
     gbx_cli_hide_memory(); /* headers may hold a key */
     return gbx_otlp_sender_new(s->loop, s->telemetry, s->args->otlp, &s->servers.traces,

@@ -46,8 +46,7 @@ static void end_calls(gbx_telemetry *t, int count)
 
 TEST(a_full_ring__drops_the_oldest)
 {
-    gbx_telemetry *t =
-        gbx_telemetry_new(&(gbx_telemetry_options){metrics, "x", "pipe"});
+    gbx_telemetry *t = gbx_telemetry_new(metrics, "x");
     gbx_buf first = {.ceiling = 1 << 20};
     gbx_buf later = {.ceiling = 1 << 20};
     uint64_t spans;
@@ -129,8 +128,7 @@ TEST(processes__count_in_one_place_each_name_once)
 
 TEST(without_spans__calls_are_counted_and_have_no_context)
 {
-    gbx_telemetry *t =
-        gbx_telemetry_new(&(gbx_telemetry_options){metrics, NULL, "pipe"});
+    gbx_telemetry *t = gbx_telemetry_new(metrics, NULL);
     char text[GBX_TRACEPARENT_SIZE];
     gbx_call_span span;
     gbx_call_span below;

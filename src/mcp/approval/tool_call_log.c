@@ -105,7 +105,6 @@ static void end_span(gbx_tool_call *call, const gbx_gate_reply *reply)
     gbx_call_outcome end = {
         .code = reply->code,
         .server = server->name,
-        .transport = server->transport == GBX_MCP_STDIO ? "pipe" : "tcp",
     };
 
     if (call->span.telemetry == NULL)

@@ -323,16 +323,10 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
 static void answer_metrics(const front *f, gbx_http_connection *c)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
-    const gbx_http_session *s;
-    uint64_t open = 0;
 
-    LIST_FOREACH(s, &f->sessions, entry)
-    open += s->pending_count;
     gbx_metrics_print(f->options->metrics, &text);
     gbx_metrics_put_gauge(&text, "glovebox_processes", "Processes that serve clients.",
                           f->children.count);
-    gbx_metrics_put_gauge(&text, "glovebox_requests_open",
-                          "Requests without an answer.", open);
     gbx_http_reply(c, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
                    text.len);
 }

@@ -19,22 +19,19 @@
 #define BELOW_MAX 256
 
 /* Values in OTLP. */
-#define KIND_SERVER     2
-#define KIND_CLIENT     3
-#define FLAG_HAS_REMOTE 0x100 /* the next one is known */
-#define FLAG_IS_REMOTE  0x200 /* the parent is in another process */
-#define FLAG_SAMPLED    1
+#define KIND_SERVER 2
+#define KIND_CLIENT 3
 
 typedef struct ended_span {
     gbx_call_span span;
     gbx_call_outcome end; /* without its tool, which is the span's */
     int64_t lasted_ns;
     int64_t end_ns; /* since 1970 */
-    char version[16];
 } ended_span;
 
 struct gbx_telemetry {
-    gbx_telemetry_options options;
+    gbx_metrics *metrics;
+    const char *service; /* NULL: no spans */
     char instance[33];
     uint64_t random[32];
     size_t random_left;
@@ -58,11 +55,12 @@ static void make_id(gbx_telemetry *t, char *ret, size_t words)
     }
 }
 
-gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options)
+gbx_telemetry *gbx_telemetry_new(gbx_metrics *metrics, const char *service)
 {
     gbx_telemetry *t = gbx_need(calloc(1, sizeof *t));
 
-    t->options = *options;
+    t->metrics = metrics;
+    t->service = service;
     make_id(t, t->instance, 2);
     return t;
 }
@@ -114,7 +112,7 @@ void gbx_call_span_begin(gbx_call_span *span, gbx_telemetry *telemetry,
         return;
     span->start_ns = gbx_clock_now_ns();
     (void)snprintf(span->tool, sizeof span->tool, "%s", tool);
-    if (telemetry->options.service == NULL)
+    if (telemetry->service == NULL)
         return;
     /* An escape in the string is not part of the format. */
     span->is_continued =
@@ -137,13 +135,13 @@ void gbx_call_span_begin_below(gbx_call_span *span, gbx_call_span *parent)
     span->is_continued = parent->is_continued;
     span->own = parent->own;
     span->is_left_out = ++parent->calls > BELOW_MAX;
-    if (!span->is_left_out && span->telemetry->options.service != NULL)
+    if (!span->is_left_out && span->telemetry->service != NULL)
         begin(span); /* else what it calls is below the parent */
 }
 
 bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZE])
 {
-    if (span->telemetry == NULL || span->telemetry->options.service == NULL)
+    if (span->telemetry == NULL || span->telemetry->service == NULL)
         return false;
     (void)snprintf(ret, GBX_TRACEPARENT_SIZE, "00-%s-%s-0%d", span->own.trace,
                    span->own.span, span->own.is_sampled);
@@ -167,8 +165,6 @@ static void add(gbx_telemetry *t, const gbx_call_span *span,
                        .end = *end,
                        .lasted_ns = lasted_ns,
                        .end_ns = gbx_clock_wall_ns()};
-    if (end->version != NULL)
-        (void)snprintf(to->version, sizeof to->version, "%s", end->version);
     if (end->tool != NULL)
         memcpy(to->span.tool, end->tool,
                gbx_utf8_cut(end->tool, strlen(end->tool), sizeof to->span.tool - 1));
@@ -190,8 +186,8 @@ void gbx_call_span_end(gbx_call_span *span, const gbx_call_outcome *end)
                                  : end->rpc_code != 0 ? "OTHER"
                                                       : NULL);
     span->telemetry = NULL;
-    if (t->options.metrics != NULL)
-        gbx_metrics_add_call(t->options.metrics, end->server == NULL,
+    if (t->metrics != NULL)
+        gbx_metrics_add_call(t->metrics, end->server == NULL,
                              end->server != NULL ? end->server : span->tool,
                              *span->code != '\0' ? span->code : "OK", lasted_ns);
     if (span->own.is_sampled && !span->is_left_out)
@@ -225,9 +221,7 @@ static void put_attributes(gbx_buf *to, const gbx_telemetry *t, const ended_span
                            "\"tools/call\"}},{\"key\":\"gen_ai.operation.name\","
                            "\"value\":{\"stringValue\":\"execute_tool\"}}");
     put_attribute(to, "gen_ai.tool.name", s->span.tool);
-    put_attribute(to, "mcp.protocol.version", s->version);
-    put_attribute(to, "network.transport",
-                  end->server == NULL ? t->options.transport : end->transport);
+    put_attribute(to, "mcp.protocol.version", end->version);
     put_attribute(to, "glovebox.server", end->server);
     put_attribute(to, "glovebox.decision", end->decision);
     put_attribute(to, "glovebox.code", s->span.code);
@@ -253,16 +247,13 @@ static void put_span(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
     (void)snprintf(name, sizeof name, "tools/call%s%s", *span->tool != '\0' ? " " : "",
                    span->tool);
     (void)gbx_buf_printf(to,
-                         "{\"traceId\":\"%s\",\"spanId\":\"%s\",%s%s%s\"flags\":%d,"
+                         "{\"traceId\":\"%s\",\"spanId\":\"%s\",%s%s%s"
                          "\"kind\":%d,\"startTimeUnixNano\":\"%" PRId64
                          "\",\"endTimeUnixNano\":\"%" PRId64 "\",\"name\":",
                          span->own.trace, span->own.span,
                          has_parent ? "\"parentSpanId\":\"" : "", span->parent,
-                         has_parent ? "\"," : "",
-                         FLAG_SAMPLED | FLAG_HAS_REMOTE |
-                             (is_root && has_parent ? FLAG_IS_REMOTE : 0),
-                         is_root ? KIND_SERVER : KIND_CLIENT, s->end_ns - s->lasted_ns,
-                         s->end_ns);
+                         has_parent ? "\"," : "", is_root ? KIND_SERVER : KIND_CLIENT,
+                         s->end_ns - s->lasted_ns, s->end_ns);
     (void)gbx_json_append_string(to, name, strlen(name));
     (void)gbx_buf_puts(to, ",\"attributes\":[");
     put_attributes(to, t, s);
@@ -287,7 +278,7 @@ uint64_t gbx_telemetry_put(gbx_telemetry *t, size_t max, gbx_buf *to)
     (void)gbx_buf_puts(to,
                        "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":"
                        "\"service.name\",\"value\":{\"stringValue\":");
-    (void)gbx_json_append_string(to, t->options.service, strlen(t->options.service));
+    (void)gbx_json_append_string(to, t->service, strlen(t->service));
     (void)gbx_buf_puts(to, "}}");
     put_attribute(to, "service.version", GBX_VERSION);
     put_attribute(to, "service.instance.id", t->instance);

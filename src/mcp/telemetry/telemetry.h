@@ -50,14 +50,9 @@ bool gbx_traceparent_read(const char *text, size_t len, gbx_trace_context *ret);
 
 typedef struct gbx_telemetry gbx_telemetry;
 
-/* Borrowed. */
-typedef struct gbx_telemetry_options {
-    gbx_metrics *metrics;  /* that count the calls, or NULL */
-    const char *service;   /* name of this service; NULL: calls have no spans */
-    const char *transport; /* to the client: "pipe", "tcp" or "unix" */
-} gbx_telemetry_options;
-
-gbx_telemetry *gbx_telemetry_new(const gbx_telemetry_options *options);
+/* All is borrowed. metrics count the calls, if not NULL. service: name of this service;
+ * NULL: calls have no spans. */
+gbx_telemetry *gbx_telemetry_new(gbx_metrics *metrics, const char *service);
 /* NULL is ignored. */
 void gbx_telemetry_free(gbx_telemetry *telemetry);
 
@@ -85,16 +80,15 @@ bool gbx_call_span_print(const gbx_call_span *span, char ret[GBX_TRACEPARENT_SIZ
 /* Note the code of a failure that the call's end does not know. */
 void gbx_call_span_note(gbx_call_span *span, const char *code);
 
-/* How a call ended. version and tool are copied; other texts last until spans are sent. */
+/* How a call ended. The tool is copied; other texts last until spans are sent. */
 typedef struct gbx_call_outcome {
-    const char *code;      /* NULL: success, unless another code was noted */
-    int rpc_code;          /* of a JSON-RPC error; 0: none */
-    bool is_tool_error;    /* the result says isError */
-    const char *version;   /* of the protocol, or NULL */
-    const char *server;    /* NULL: a tool of ours */
-    const char *tool;      /* of that server; NULL: it lists no such tool */
-    const char *transport; /* to it */
-    const char *decision;  /* of the rules, or NULL */
+    const char *code;     /* NULL: success, unless another code was noted */
+    int rpc_code;         /* of a JSON-RPC error; 0: none */
+    bool is_tool_error;   /* the result says isError */
+    const char *version;  /* of the protocol, or NULL */
+    const char *server;   /* NULL: a tool of ours */
+    const char *tool;     /* of that server; NULL: it lists no such tool */
+    const char *decision; /* of the rules, or NULL */
 } gbx_call_outcome;
 
 /* Ignored if the call is not observed or has ended. */

@@ -5,12 +5,11 @@
  * Of its answers only the status is used. Redirects are not followed, as the headers may
  * hold a key.
  */
-#include "mcp/upstream/otlp.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "mcp/upstream/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,27 +38,23 @@ static const gbx_http_exchange_hooks hooks;
 /* Add one NAME=VALUE, where VALUE may have escapes as in a URL. */
 static bool add_header(gbx_http_headers *to, const char *pair, size_t len)
 {
-    char *name = gbx_need(strndup(pair, len));
+    GBX_CLEANUP(gbx_free) char *name = gbx_need(strndup(pair, len));
     char *equals = strchr(name, '=');
-    char *end = equals;
-    char *value = NULL;
-    bool is_valid = false;
+    char *value;
+    bool is_valid;
     int size = 0;
 
-    if (equals != NULL) {
-        while (end > name && strchr(" \t", end[-1]) != NULL)
-            end--;
-        *end = '\0';
-        value = gbx_need(to->lib->curl_easy_unescape(NULL, equals + 1, 0, &size));
-        is_valid = gbx_is_token(name, strlen(name)) && strlen(value) == (size_t)size &&
-                   strpbrk(value, "\r\n") == NULL;
-        if (is_valid)
-            gbx_http_header_add(to, name, value + strspn(value, " \t"));
-        explicit_bzero(value, (size_t)size);
-    }
+    if (equals == NULL || equals == name)
+        return false;
+    value = gbx_need(to->lib->curl_easy_unescape(NULL, equals + 1, 0, &size));
+    do
+        *equals-- = '\0';
+    while (equals > name && strchr(" \t", *equals) != NULL);
+    is_valid = gbx_is_token(name, strlen(name)) && strlen(value) == (size_t)size &&
+               strpbrk(value, "\r\n") == NULL;
+    if (is_valid)
+        gbx_http_header_add(to, name, value + strspn(value, " \t"));
     to->lib->curl_free(value);
-    explicit_bzero(name, len);
-    free(name);
     return is_valid;
 }
 
@@ -114,8 +109,9 @@ static void on_next(void *user)
 }
 
 /* The next batch: now if it is full, else in a while. */
-static void plan_batch(gbx_otlp_sender *s)
+static void plan_batch(void *user)
 {
+    gbx_otlp_sender *s = user;
     size_t waiting = gbx_telemetry_waiting(s->telemetry);
 
     if (s->sending != NULL || s->failures.failures > 0 || waiting == 0)
@@ -124,11 +120,6 @@ static void plan_batch(gbx_otlp_sender *s)
         gbx_mcp_timer_fire(&s->next);
     else if (!gbx_mcp_timer_is_set(&s->next))
         gbx_mcp_timer_set(&s->next, PAUSE_MS);
-}
-
-static void on_span(void *user)
-{
-    plan_batch(user);
 }
 
 /* ---- the answer --------------------------------------------------------------------- */
@@ -204,7 +195,7 @@ gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
         gbx_otlp_sender_free(s);
         return status;
     }
-    gbx_telemetry_on_span(telemetry, on_span, s);
+    gbx_telemetry_on_span(telemetry, plan_batch, s);
     *ret = s;
     return GBX_OK;
 }

@@ -2,6 +2,7 @@
 /* telemetry - what of spans and counts no client and no collector can see. */
 #include "test.h"
 
+#include "base/cleanup.h"
 #include "mcp/telemetry/telemetry.h"
 
 #include <string.h>
@@ -124,6 +125,25 @@ TEST(processes__count_in_one_place_each_name_once)
     assert_non_null(strstr(text, "_count{server=\"two\",code=\"OK\"} 4000\n"));
     assert_int_equal(count_lines(text, "_count{server="), 2);
     free(text);
+}
+
+/* As a process would write over all of it in which an attacker runs code. */
+TEST(what_another_process_writes__stays_in_its_label)
+{
+    static const uint8_t bytes[] = {0xff, 'x', '"', '\\', '\n', '}', 1};
+
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        memset((void *)metrics, bytes[i], GBX_KIB(32));
+        char *text = printed();
+
+        for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+            const char *begin = *line == '#' ? "# " : "glovebox_";
+
+            assert_memory_equal(line, begin, strlen(begin));
+            assert_in_range(strcspn(line, "\n"), 1, 300);
+        }
+        free(text);
+    }
 }
 
 TEST(without_spans__calls_are_counted_and_have_no_context)

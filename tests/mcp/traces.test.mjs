@@ -320,6 +320,14 @@ test('spans are sent again after a 503, and are given up after a 500 or a redire
     assert.match(wire.stderr, new RegExp(`answers with HTTP status ${status}`));
   }
   assert.deepEqual(said, [503, 500, 307]);
+  // The same with nothing to send when the pause of a second ends.
+  const before = collector.requests.length;
+  say(400);
+  await wire.call('execute', { code: '1' });
+  await collector.until(({ requests }) => requests.length === before + 1);
+  await new Promise((resolve) => { setTimeout(resolve, 2500); });
+  await wire.call('execute', { code: '2' });
+  await collector.until(({ requests }) => requests.length === before + 2);
   assert.equal(elsewhere.requests.length, 0);
 });
 

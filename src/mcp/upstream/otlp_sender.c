@@ -108,15 +108,16 @@ static void on_next(void *user)
         s->sending = send_spans(s, BATCH_MAX);
 }
 
-/* The next batch: now if it is full, else in a while. */
+/* The next batch: now if it is full, else in a while. After a failure the timer is set
+ * for longer, until it has fired. */
 static void plan_batch(void *user)
 {
     gbx_otlp_sender *s = user;
     size_t waiting = gbx_telemetry_waiting(s->telemetry);
 
-    if (s->sending != NULL || s->failures.failures > 0 || waiting == 0)
+    if (s->sending != NULL || waiting == 0)
         return;
-    if (waiting >= BATCH_MAX)
+    if (waiting >= BATCH_MAX && s->failures.failures == 0)
         gbx_mcp_timer_fire(&s->next);
     else if (!gbx_mcp_timer_is_set(&s->next))
         gbx_mcp_timer_set(&s->next, PAUSE_MS);

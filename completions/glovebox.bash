@@ -87,7 +87,7 @@ _glovebox() {
     --speculation) options='default guarded' ;;
     --runner) options='process memory' ;;
     --color) options='auto always never' ;;
-    --total-memory | --total-cpu | --worker-uid | --http | --path | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    --total-memory | --total-cpu | --worker-uid | --http | --path | --otlp | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
     *)
         case $command in
         run)
@@ -123,7 +123,7 @@ _glovebox() {
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
             options="--data --examples --show --preload --config --http --socket --path
-                --token-file --oauth --tls-cert --tls-key --behind-proxy --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+                --token-file --oauth --tls-cert --tls-key --behind-proxy --timeout --cpu --memory --max-output --security-log --otlp $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

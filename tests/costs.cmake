@@ -11,6 +11,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_codemode 30
     mcp_upstreams 30
     mcp_web 30
+    mcp_traces 45
     node_engine-hostile 30
     cli_command 25
     audit 30

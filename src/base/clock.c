@@ -14,12 +14,17 @@ int64_t gbx_clock_now_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-int64_t gbx_clock_wall_ms(void)
+int64_t gbx_clock_wall_ns(void)
 {
     struct timespec ts;
 
     (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t gbx_clock_wall_ms(void)
+{
+    return gbx_clock_wall_ns() / GBX_NS_PER_MS;
 }
 
 uint32_t gbx_timeout_ms(gbx_timeout timeout)

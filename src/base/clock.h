@@ -10,7 +10,8 @@
 #define GBX_NS_PER_MS INT64_C(1000000)
 
 int64_t gbx_clock_now_ns(void);  /* CLOCK_MONOTONIC */
-int64_t gbx_clock_wall_ms(void); /* CLOCK_REALTIME, since 1970 */
+int64_t gbx_clock_wall_ns(void); /* CLOCK_REALTIME, since 1970 */
+int64_t gbx_clock_wall_ms(void);
 
 static inline struct timeval gbx_clock_timeval(uint32_t ms)
 {
@@ -33,13 +34,18 @@ static inline void gbx_backoff_fail(gbx_backoff *b, int64_t now_ns)
     b->last_ns = now_ns;
 }
 
-static inline bool gbx_backoff_is_over(const gbx_backoff *b, int64_t now_ns)
+static inline uint32_t gbx_backoff_ms(const gbx_backoff *b)
 {
     unsigned doublings = b->failures > 0 ? b->failures - 1 : 0;
 
     if (doublings > GBX_BACKOFF_DOUBLINGS)
         doublings = GBX_BACKOFF_DOUBLINGS;
-    return now_ns - b->last_ns >= (INT64_C(1000) << doublings) * GBX_NS_PER_MS;
+    return UINT32_C(1000) << doublings;
+}
+
+static inline bool gbx_backoff_is_over(const gbx_backoff *b, int64_t now_ns)
+{
+    return now_ns - b->last_ns >= gbx_backoff_ms(b) * GBX_NS_PER_MS;
 }
 
 #endif

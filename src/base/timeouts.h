@@ -52,7 +52,9 @@
     XX(REPORT, 2000, "word of the end of a server whose output has ended")             \
     XX(STDIO_END, 2000, "a server to end by itself, and again after SIGTERM")          \
     XX(LAST_END, 250, "each step of the end of all servers")                           \
-    XX(LAST_FAREWELL, 200, "the last words to servers at an address")
+    XX(LAST_FAREWELL, 200, "the last words to servers at an address")                  \
+    XX(SPANS, 10000, "a collector of traces to take spans")                            \
+    XX(LAST_SPANS, 150, "the same at our end")
 
 typedef enum gbx_timeout {
 #define XX(name, ms, what) GBX_TIMEOUT_##name,

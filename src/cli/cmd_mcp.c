@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/timeouts.h"
 #include "base/utf8.h"
 #include "mcp/access/access.h"
 #include "mcp/code/code.h"
@@ -14,6 +15,7 @@
 #include "mcp/http/http.h"
 #include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
+#include "mcp/telemetry/telemetry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,7 @@ typedef struct servers_of_code {
     gbx_upstreams *upstreams;
     gbx_gate *gate;
     gbx_mcp_code *code;
+    gbx_otlp_sender *traces;
 } servers_of_code;
 
 static void on_tools(void *user, const char *server)
@@ -133,6 +136,7 @@ static void close_servers(servers_of_code *servers)
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
     servers->gate = NULL; /* for on_log(): servers may still send messages */
+    gbx_otlp_sender_free(servers->traces);
     gbx_upstreams_free(servers->upstreams);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;
@@ -158,6 +162,7 @@ typedef struct mcp_args {
     int examples;
     const char *config;
     const char *security_log;
+    const char *otlp;
     gbx_policy_args policy;
     gbx_http_options http;
     gbx_access_file access;
@@ -176,6 +181,7 @@ typedef struct serving {
     gbx_preload preloads[GBX_OPT_LIST_MAX];
     gbx_options options;
     gbx_mcp_loop *loop;
+    gbx_telemetry *telemetry;
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
     gbx_mcp_data *data;
@@ -242,6 +248,9 @@ static const gbx_opt output_rows[] = {
         mcp_args, security_log, "security-log", "FILE",
         "append to FILE what the code did and which requests were refused, one JSON object a line; "
         "'-' is standard error"),
+    GBX_ROW_TEXT(
+        mcp_args, otlp, "otlp", "URL",
+        "send a trace of each call of a tool to the collector at URL, by OTLP over HTTP"),
     {0},
 };
 
@@ -411,9 +420,27 @@ static bool open_servers(serving *s)
     return true;
 }
 
+static gbx_status start_telemetry(serving *s)
+{
+    const gbx_http_options *http = &s->args->http;
+    const char *service = getenv("OTEL_SERVICE_NAME");
+
+    if (s->args->otlp == NULL)
+        service = NULL;
+    else if (service == NULL || *service == '\0')
+        service = "glovebox";
+    if (service != NULL || http->metrics != NULL)
+        s->telemetry = gbx_telemetry_new(http->metrics, service);
+    if (service == NULL)
+        return GBX_OK;
+    gbx_cli_hide_memory(); /* headers may hold a key */
+    return gbx_otlp_sender_new(s->loop, s->telemetry, s->args->otlp, &s->servers.traces,
+                               &s->trouble.err);
+}
+
 static bool start_server(serving *s)
 {
-    const gbx_mcp_server_options about = {
+    gbx_mcp_server_options about = {
         .name = "glovebox",
         .title = "Glovebox",
         .version = GBX_VERSION,
@@ -436,6 +463,9 @@ static bool start_server(serving *s)
         return gbx_trouble_host(&s->trouble, gbx_fail(&s->trouble.err, GBX_E_OS,
                                                       "cannot make an event loop: %s",
                                                       strerror(errno)));
+    if (!gbx_trouble_host(&s->trouble, start_telemetry(s)))
+        return false;
+    about.telemetry = s->telemetry;
     s->server = gbx_mcp_server_new(s->loop, &about);
     status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                &s->trouble.err);
@@ -501,11 +531,12 @@ static void on_alarm(int number)
     _exit(exit_status);
 }
 
-/* Exit in FREE_MS, freed or not: a client that waits would kill us anyway. */
-static void limit_the_end(int status)
+/* Exit in FREE_MS and more_ms, freed or not: a client that waits would kill us
+ * anyway. */
+static void limit_the_end(int status, uint32_t more_ms)
 {
     struct sigaction action = {.sa_handler = on_alarm};
-    struct itimerval timer = {.it_value = {.tv_usec = (suseconds_t)FREE_MS * 1000}};
+    struct itimerval timer = {.it_value = gbx_clock_timeval(FREE_MS + more_ms)};
 
     exit_status = status;
     (void)sigaction(SIGALRM, &action, NULL);
@@ -516,6 +547,7 @@ static void cleanup(serving *s)
 {
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
+    gbx_telemetry_free(s->telemetry);
     gbx_mcp_loop_free(s->loop);
     gbx_policy_free(s->policy);
     gbx_preloads_cleanup(s->preload_texts);
@@ -588,7 +620,9 @@ static int serve(mcp_args *args)
         instruct(&s);
         raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
-        limit_the_end(status);
+        limit_the_end(status, s.servers.traces != NULL
+                                  ? gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS)
+                                  : 0);
         status = look_at_the_log(&s, status, gbx_security_log_check);
     } else {
         gbx_trouble_print(&s.err, &s.trouble);
@@ -654,6 +688,7 @@ static int serve_http(mcp_args *args)
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
+    args->http.metrics = gbx_need(gbx_metrics_new());
     status = gbx_spawner_start(&spawner, &caller, &trouble.err);
     if (status == GBX_OK && spawner < 0)
         return args->http.oauth_file != NULL ? serve_granted(args, &caller)
@@ -715,6 +750,10 @@ static int mcp_main(void *parsed)
         (args->show.count > 0 || args->examples != GBX_EXAMPLES_PATTERNS))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
+    if (args->otlp != NULL && strncmp(args->otlp, "http://", 7) != 0 &&
+        strncmp(args->otlp, "https://", 8) != 0)
+        return gbx_command_misuse(&gbx_command_mcp, false,
+                                  "'--otlp' is a URL of http or https");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
     status = is_http ? serve_http(args) : serve(args);
     gbx_access_file_cleanup(&args->access);

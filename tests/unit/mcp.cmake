@@ -5,6 +5,7 @@ gbx_unit_test(mcp_lines gbx_mcp_rpc)
 gbx_unit_test(mcp_message gbx_mcp_rpc)
 gbx_unit_test(mcp_loop gbx_mcp_rpc)
 gbx_unit_test(mcp_out gbx_mcp_rpc)
+gbx_unit_test(telemetry gbx_mcp_telemetry)
 
 # A configuration, from a text that is one.
 add_library(gbx_parsed_config STATIC support/parsed_config.c)

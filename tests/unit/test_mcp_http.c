@@ -131,4 +131,17 @@ TEST(cuts__are_made_in_the_order_of_the_text)
     assert_string_equal(gbx_rpc_string(&to), "{\"params\":{\"t\":},\"id\":22}");
 }
 
+TEST(cuts_without_text__insert_in_their_order)
+{
+    static const char text[] = "{}";
+    const gbx_message_cut cuts[] = {{{text + 1, 0}, {"a", 1}},
+                                    {{text + 1, 0}, {"b", 1}},
+                                    {{text + 1, 1}, {"c", 1}},
+                                    {{text, 0}, {"d", 1}}};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = 1000};
+
+    assert_true(gbx_message_splice(&to, text, strlen(text), cuts, GBX_COUNTOF(cuts)));
+    assert_string_equal(gbx_rpc_string(&to), "d{abc");
+}
+
 TEST_MAIN(NULL, NULL)

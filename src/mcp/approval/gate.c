@@ -198,6 +198,9 @@ void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
     call->state = GBX_TOOL_CALL_NEW;
     call->verdict.rule = GBX_GATE_NO_RULE;
     call->start_ns = gbx_clock_now_ns();
+    gbx_call_span_begin_below(&call->span, call->request != NULL
+                                               ? gbx_mcp_request_span(call->request)
+                                               : NULL);
     gbx_mcp_timer_init(&call->later, gate->loop, on_later, call);
     TAILQ_INSERT_TAIL(&gate->calls, call, in_gate);
     gbx_mcp_timer_fire(&call->later);

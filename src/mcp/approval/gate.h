@@ -103,6 +103,7 @@ struct gbx_tool_call {
     bool retryable;
     bool cancelled;
     int64_t start_ns;
+    gbx_call_span span; /* below that of the request */
     uint64_t result_bytes;
 };
 

@@ -221,13 +221,18 @@ static void on_progress(void *user, const char *message, size_t len)
         call->progress(call, (const char *)clean.data, clean.len);
 }
 
-/* The trace of the request, as members of _meta; NULL: it has none. */
-static char *print_meta(const gbx_tool_call *call)
+/* The trace of the call, as members of _meta; NULL: it has none. An observed call is in a
+ * span of its own; tracestate is about the trace of the request, if that goes on. */
+static char *print_meta(gbx_tool_call *call)
 {
     static const char *const names[] = {"traceparent", "tracestate", "baggage"};
     gbx_buf to = {.ceiling = META_MAX};
+    bool is_observed = gbx_call_span_print(&call->span, call->up.traceparent);
+    size_t i = !is_observed ? 0 : call->span.is_continued ? 1 : 2;
 
-    for (size_t i = 0; call->request != NULL && i < GBX_COUNTOF(names); i++) {
+    if (is_observed)
+        gbx_json_put_text(&to, names[0], call->up.traceparent);
+    for (; call->request != NULL && i < GBX_COUNTOF(names); i++) {
         gbx_view value = gbx_mcp_request_meta(call->request, names[i]);
 
         if (gbx_view_kind(value) != '"' || value.len > GBX_KIB(4))

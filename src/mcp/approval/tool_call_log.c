@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tool_call_log - writes one line of the security log for every call, however it ended.
+/* tool_call_log - writes one line of the security log for every call, however it ended,
+ * and ends its span.
  * Arguments and answers are left out, since they may be anything. A script's refused
  * calls are logged up to a limit and then only counted: it may make any number. */
 #include "audit/audit.h"
@@ -87,6 +88,36 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
     free(trail);
 }
 
+/* ---- the call's span --------------------------------------------------------- */
+
+/* The result is searched for a text before it is read: most have no such member. */
+static bool is_tool_error(gbx_view result)
+{
+    return result.at != NULL && memmem(result.at, result.len, "isError", 7) != NULL &&
+           gbx_view_is_true(gbx_view_member(result, "isError"));
+}
+
+/* A name of a tool may be the script's. It is put in the span if the server lists it. */
+static void end_span(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    const gbx_mcp_upstream_config *server = call->up.server;
+    gbx_gate_hint hint;
+    gbx_call_outcome end = {
+        .code = reply->code,
+        .server = server->name,
+    };
+
+    if (call->span.telemetry == NULL)
+        return;
+    hint = gbx_upstreams_tool(call->gate->upstreams, server, call->up.tool);
+    if (hint != GBX_GATE_HINT_MISSING && hint != GBX_GATE_HINT_UNKNOWN)
+        end.tool = call->up.tool;
+    if (call->decided)
+        end.decision = gbx_gate_action_name(call->verdict.action);
+    end.is_tool_error = is_tool_error(reply->result);
+    gbx_call_span_end(&call->span, &end);
+}
+
 void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
@@ -95,6 +126,7 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     const char *text;
     size_t len;
 
+    end_span(call, reply);
     if (gate->options.on_line == NULL || !may_say(call, reply))
         return;
     head = head_of(gate, GBX_AUDIT_MCP_CALL);

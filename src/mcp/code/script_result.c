@@ -418,6 +418,7 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
 {
     gbx_script_reply_texts texts;
 
+    gbx_call_span_note(gbx_mcp_request_span(request), reply->error.code);
     if (gbx_code_reply_write(reply, (size_t)code->settings->reply_bytes,
                              code->artifacts, gbx_clock_now_ns(), &texts)) {
         gbx_mcp_result result = {.content = (char *)texts.content.data,

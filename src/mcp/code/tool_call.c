@@ -432,6 +432,7 @@ static void end_for_client(gbx_tool_call *base, const gbx_gate_reply *reply)
     if (reply->code == NULL) {
         answer_content(call, reply->result);
     } else {
+        gbx_call_span_note(gbx_mcp_request_span(base->request), reply->code);
         gbx_buf_init(&message, GBX_KIB(8));
         put_fault(call, reply, &message);
         gbx_code_say_wrong(call->code, call->base.request, "%s: %.*s%s", reply->code,

@@ -282,6 +282,7 @@ static bool send_reply(const reply *r, gbx_mcp_request *request)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf content = {.ceiling = ALL_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf structured = {.ceiling = ALL_MAX};
 
+    gbx_call_span_note(gbx_mcp_request_span(request), r->code);
     put_content(r, &content);
     put_structured(r, &structured);
     if (content.failed || structured.failed || r->json.failed)

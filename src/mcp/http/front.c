@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* A session without a connection ends if it was not used for IDLE_NS; or for SPARE_NS,
@@ -239,10 +240,56 @@ static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller 
                          "too many sessions");
 }
 
+/* The header traceparent; NULL: it is missing or, from a proxy and a client, ambiguous. */
+static const char *trace_of(const gbx_http_request *r)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < r->field_count; i++) {
+        if (strcasecmp(r->fields[i].name, "traceparent") != 0)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = r->fields[i].value;
+    }
+    return found;
+}
+
+/* A trace that only a header names goes on in _meta, where MCP has it: the child sees no
+ * headers. Then *body is the changed text, in `to`. */
+static void move_trace(const gbx_http_request *r, const gbx_rpc_message *message,
+                       gbx_span *body, gbx_buf *to)
+{
+    const char *header = trace_of(r);
+    gbx_trace_context context;
+    char text[GBX_TRACEPARENT_SIZE + 40];
+    gbx_view meta;
+    gbx_view object;
+    gbx_message_cut cut;
+
+    if (header == NULL || message->kind != GBX_RPC_REQUEST ||
+        strcmp(message->method, "tools/call") != 0 ||
+        !gbx_traceparent_read(header, strlen(header), &context))
+        return;
+    meta = gbx_view_member(message->payload, "_meta");
+    object = meta.at != NULL ? meta : message->payload;
+    if (gbx_view_kind(object) != '{' || gbx_view_member(meta, "traceparent").at != NULL)
+        return;
+    /* Fields of later versions than 00 are left out. */
+    (void)snprintf(text, sizeof text,
+                   meta.at != NULL ? "\"traceparent\":\"%.55s\"%s"
+                                   : "\"_meta\":{\"traceparent\":\"%.55s\"}%s",
+                   header, gbx_view_count(object) > 0 ? "," : "");
+    cut = (gbx_message_cut){{object.at + 1, 0}, {text, strlen(text)}};
+    if (gbx_message_splice(to, (const char *)body->data, body->len, &cut, 1))
+        *body = (gbx_span){to->data, to->len};
+}
+
 static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *caller,
                     const gbx_http_request *r)
 {
     gbx_span body = {r->body.data, r->body.len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf moved = {.ceiling = GBX_HTTP_BODY_MAX};
     gbx_http_session *s;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
@@ -250,7 +297,10 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
     if (!gbx_rpc_read(body.len > 0 ? (const char *)body.data : "", body.len, &message,
                       &fault)) {
         gbx_http_reply_error(c, 400, NULL, fault.id, fault.code, fault.message);
-    } else if (message.id.len > GBX_HTTP_ID_MAX) {
+        return;
+    }
+    move_trace(r, &message, &body, &moved);
+    if (message.id.len > GBX_HTTP_ID_MAX) {
         refuse(c, 400, NULL, NO_ID, "the id has more than 1024 bytes");
     } else if (!gbx_http_check_call(f->options, c, caller, &message)) {
         return;
@@ -271,6 +321,17 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
     }
 }
 
+static void answer_metrics(const front *f, gbx_http_connection *c)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
+
+    gbx_metrics_print(f->options->metrics, &text);
+    gbx_metrics_put_gauge(&text, "glovebox_processes", "Processes that serve clients.",
+                          f->children.count);
+    gbx_http_reply(c, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
+                   text.len);
+}
+
 static void on_request(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
     front *f = user;
@@ -282,6 +343,8 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
         return; /* its token has expired since */
     if (f->phase != SERVING || verdict != GBX_HTTP_GO_ON) {
         refuse(c, 503, RETRY_LATER, NO_ID, "the server is not ready");
+    } else if (gbx_http_wants_metrics(f->options, r)) {
+        answer_metrics(f, c);
     } else if (strcmp(r->method, "POST") == 0) {
         on_post(f, c, &caller, r);
     } else if (gbx_http_is_modern(r, NULL)) {

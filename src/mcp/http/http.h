@@ -23,6 +23,7 @@
 #include "base/json_view.h"
 #include "base/sha256.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/telemetry/telemetry.h"
 #include "policy/policy.h"
 
 #include <netinet/in.h>
@@ -86,10 +87,12 @@ typedef struct gbx_http_options {
     const char *tls_key;  /* PEM file of its key */
     bool is_behind_proxy;
     uint8_t token[GBX_SHA256_SIZE]; /* SHA-256 of it, once the file is read */
+    gbx_metrics *metrics;           /* served at GBX_HTTP_METRICS; NULL: nothing is */
 } gbx_http_options;
 
 /* True if other machines may send requests: by TLS of its own or of a proxy. */
 bool gbx_http_is_public(const gbx_http_options *options);
+#define GBX_HTTP_METRICS "/metrics"
 
 /* Check that the options are complete and consistent; else GBX_E_USAGE. */
 gbx_status gbx_http_check(const gbx_http_options *options, gbx_error *reterr);
@@ -336,6 +339,9 @@ void gbx_child_set_drop(gbx_child_set *children);
 /* Is the sender admitted? *ret is the sender. */
 gbx_http_verdict gbx_http_admit(const gbx_http_options *options, gbx_http_connection *c,
                                 const gbx_http_request *request, gbx_http_caller *ret);
+/* Does it ask for metrics? */
+bool gbx_http_wants_metrics(const gbx_http_options *options,
+                            const gbx_http_request *request);
 /* Check path, Host, Origin, sender, method and media types. */
 gbx_http_verdict gbx_http_guard_head(const gbx_http_options *options,
                                      gbx_http_connection *c,
@@ -437,7 +443,7 @@ typedef struct gbx_message_cut {
     gbx_view fresh;
 } gbx_message_cut;
 
-/* Append text with each cut replaced. */
+/* Append text with each cut replaced. Cuts at one place are made in their order. */
 bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
                         const gbx_message_cut *cuts, size_t count);
 

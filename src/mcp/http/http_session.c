@@ -119,15 +119,23 @@ static void fail_pending(gbx_http_session *s, int status, const char *why)
 
 /* ---- ids in a message ---------------------------------------------------------------- */
 
-/* The first cut at or after `at`, or NULL. */
-static const gbx_message_cut *next_cut(const char *at, const gbx_message_cut *cuts,
-                                       size_t count)
+/* Is a made after b? */
+static bool is_later(const gbx_message_cut *a, const gbx_message_cut *b)
+{
+    return a->old.at > b->old.at || (a->old.at == b->old.at && a > b);
+}
+
+/* The first cut after the last one and not in its text, or NULL. */
+static const gbx_message_cut *next_cut(const gbx_message_cut *last,
+                                       const gbx_message_cut *cuts, size_t count)
 {
     const gbx_message_cut *next = NULL;
 
     for (size_t i = 0; i < count; i++)
-        if (cuts[i].old.at != NULL && cuts[i].old.at >= at &&
-            (next == NULL || cuts[i].old.at < next->old.at))
+        if (cuts[i].old.at != NULL &&
+            (last == NULL || (is_later(&cuts[i], last) &&
+                              cuts[i].old.at >= last->old.at + last->old.len)) &&
+            (next == NULL || is_later(next, &cuts[i])))
             next = &cuts[i];
     return next;
 }
@@ -135,10 +143,10 @@ static const gbx_message_cut *next_cut(const char *at, const gbx_message_cut *cu
 bool gbx_message_splice(gbx_buf *to, const char *text, size_t len,
                         const gbx_message_cut *cuts, size_t count)
 {
-    const gbx_message_cut *cut;
+    const gbx_message_cut *cut = NULL;
     const char *at = text;
 
-    while ((cut = next_cut(at, cuts, count)) != NULL) {
+    while ((cut = next_cut(cut, cuts, count)) != NULL) {
         (void)gbx_buf_append(to, at, (size_t)(cut->old.at - at));
         (void)gbx_buf_append(to, cut->fresh.at, cut->fresh.len);
         at = cut->old.at + cut->old.len;

@@ -213,6 +213,13 @@ bool gbx_http_check_call(const gbx_http_options *o, gbx_http_connection *c,
     return a.status == 0 || refuse(c, a.status, a.fields, a.why);
 }
 
+bool gbx_http_wants_metrics(const gbx_http_options *o, const gbx_http_request *r)
+{
+    return o->metrics != NULL && strcmp(r->path, GBX_HTTP_METRICS) == 0 &&
+           strcmp(o->path, GBX_HTTP_METRICS) != 0 && strcmp(r->method, "GET") == 0 &&
+           r->part != GBX_HTTP_IN_BODY;
+}
+
 gbx_http_verdict gbx_http_guard_head(const gbx_http_options *o, gbx_http_connection *c,
                                      const gbx_http_request *r)
 {
@@ -231,6 +238,8 @@ gbx_http_verdict gbx_http_guard_head(const gbx_http_options *o, gbx_http_connect
     verdict = gbx_http_admit(o, c, r, &caller);
     if (verdict != GBX_HTTP_GO_ON)
         return verdict;
+    if (gbx_http_wants_metrics(o, r))
+        return GBX_HTTP_GO_ON;
     if (strcmp(r->path, o->path) != 0)
         (void)refuse(c, 404, NULL, "nothing is served at this path");
     else if (check_method(c, r))

@@ -83,6 +83,19 @@ void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
 
 /* ---- the life of a request --------------------------------------------------- */
 
+gbx_call_span *gbx_mcp_request_span(gbx_mcp_request *request)
+{
+    return &request->span;
+}
+
+static void end_span(gbx_mcp_request *request, gbx_call_outcome end)
+{
+    if (request->is_cancelled)
+        end = (gbx_call_outcome){.code = "ABORTED"};
+    end.version = gbx_mcp_request_version(request);
+    gbx_call_span_end(&request->span, &end);
+}
+
 gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
                                      size_t len)
 {
@@ -156,6 +169,7 @@ static void leave_asks(gbx_mcp_request *request)
 
 void gbx_mcp_request_free(gbx_mcp_request *request)
 {
+    end_span(request, (gbx_call_outcome){.code = "ABORTED"});
     gbx_mcp_request_unbind(request);
     leave_asks(request);
     if (!request->is_parked)
@@ -383,6 +397,7 @@ static void fail_with(gbx_mcp_request *request, int code, const char *message,
 {
     gbx_buf to;
 
+    end_span(request, (gbx_call_outcome){.rpc_code = code});
     begin(&to, request, "error");
     gbx_rpc_put_error(&to, code, message, data);
     gbx_mcp_reply_end(request, &to);
@@ -392,6 +407,7 @@ void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result)
 {
     gbx_buf to;
 
+    end_span(request, (gbx_call_outcome){.is_tool_error = result->is_error});
     if (is_forgotten(request)) {
         gbx_mcp_request_free(request);
         return;

@@ -262,6 +262,8 @@ void gbx_mcp_on_call(gbx_mcp_request *request)
         fail_unknown(request, name);
         return;
     }
+    gbx_call_span_begin(&request->span, request->server->telemetry, tool->key,
+                        gbx_mcp_request_meta(request, "traceparent"));
     if (arguments.at == NULL || gbx_view_kind(arguments) == 'n')
         arguments = (gbx_view){"{}", 2};
     if (gbx_view_kind(arguments) == '{')

@@ -391,6 +391,7 @@ gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
     server->offers = options->offers;
     server->offers_user = options->offers_user;
+    server->telemetry = options->telemetry;
     server->info = print_info(options);
     server->is_ended = true;
     server->era.log_level = -1;

@@ -17,6 +17,7 @@
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/telemetry/telemetry.h"
 
 typedef struct gbx_mcp_server gbx_mcp_server;
 typedef struct gbx_mcp_request gbx_mcp_request;
@@ -34,6 +35,8 @@ typedef struct gbx_mcp_server_options {
     /* Is that tool offered to this client? NULL: every tool is. */
     bool (*offers)(const void *user, const char *tool);
     const void *offers_user;
+    gbx_telemetry
+        *telemetry; /* observes calls of tools; borrowed; NULL: nothing does */
 } gbx_mcp_server_options;
 
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
@@ -148,6 +151,9 @@ bool gbx_mcp_takes_links(const gbx_mcp_request *request);
 
 /* "traceparent", "tracestate", "baggage" of the request's _meta, or no value. */
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name);
+
+/* The call that the request is; unobserved unless it calls a tool. */
+gbx_call_span *gbx_mcp_request_span(gbx_mcp_request *request);
 
 /* The result of a tool. */
 typedef struct gbx_mcp_result {

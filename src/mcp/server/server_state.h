@@ -163,8 +163,9 @@ struct gbx_mcp_request {
                                        * for the client */
     bool is_parked;                   /* waits for the client's return; not counted
                                        * as in flight */
-    gbx_buf outcome;  /* "result":... or "error":..., until the client returns */
-    bool is_finished; /* outcome is set; the handler has finished */
+    gbx_buf outcome;    /* "result":... or "error":..., until the client returns */
+    bool is_finished;   /* outcome is set; the handler has finished */
+    gbx_call_span span; /* of a call of a tool */
 };
 
 /* A set without duplicates. */
@@ -196,6 +197,7 @@ struct gbx_mcp_server {
     const void *offers_user;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
     void *advise_user;
+    gbx_telemetry *telemetry; /* or NULL */
     gbx_mcp_timer patience;
     gbx_mcp_timer settle; /* runs work that must not run from inside a call */
     gbx_mcp_timer expiry; /* of questions */

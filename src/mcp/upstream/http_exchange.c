@@ -58,7 +58,8 @@ static void end_head(gbx_http_exchange *e)
     if (e->status < 200 || e->has_head)
         return;
     type = gbx_http_exchange_header(e, "content-type");
-    e->is_stream = strncasecmp(type, stream, sizeof stream - 1) == 0 &&
+    e->is_stream = e->options.answer_max == 0 &&
+                   strncasecmp(type, stream, sizeof stream - 1) == 0 &&
                    strchr("; \t", type[sizeof stream - 1]) != NULL;
     e->has_head = true;
     gbx_mcp_timer_fire(&e->turn);
@@ -241,11 +242,12 @@ static bool set_up(gbx_http_exchange *e)
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options)
 {
     gbx_http_exchange *e = gbx_need(calloc(1, sizeof *e));
+    size_t max = options->answer_max != 0 ? options->answer_max : GBX_LINK_MESSAGE_MAX;
 
     e->options = *options;
     e->multi_entry = (gbx_multi_entry){on_over, e};
-    gbx_buf_init_secret(&e->body, GBX_LINK_MESSAGE_MAX);
-    gbx_sse_init(&e->sse, GBX_LINK_MESSAGE_MAX);
+    gbx_buf_init_secret(&e->body, max);
+    gbx_sse_init(&e->sse, max);
     gbx_buf_init_secret(&e->sent_body, options->body_len + 1);
     gbx_mcp_timer_init(&e->turn, options->web->loop, on_turn, e);
     e->easy = gbx_need(lib_of(e)->curl_easy_init());

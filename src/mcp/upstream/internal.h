@@ -164,6 +164,7 @@ typedef struct gbx_link_message {
     bool is_repeatable; /* sending it twice does no harm */
     gbx_view schema;    /* of the tool's input, or no value */
     gbx_view args;      /* of the call */
+    char traceparent[GBX_TRACEPARENT_SIZE]; /* of the call, or "" */
 } gbx_link_message;
 
 typedef struct gbx_link gbx_link;
@@ -420,6 +421,7 @@ typedef struct gbx_http_exchange_options {
     int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
     uint32_t delay_ms;   /* before it is sent */
+    size_t answer_max;   /* bytes of a body that is not a stream; 0: as a message */
     const gbx_http_exchange_hooks *hooks;
     void *user;
 } gbx_http_exchange_options;

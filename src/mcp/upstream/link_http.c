@@ -126,6 +126,8 @@ static bool post(http *h, const gbx_link_message *message)
         gbx_http_header_add(&headers, "Mcp-Method", method);
     if (h->is_modern && name != NULL)
         gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
+    if (*message->traceparent != '\0')
+        gbx_http_header_add(&headers, "traceparent", message->traceparent);
     if (h->is_modern && message->schema.at != NULL)
         gbx_params_add(message->schema, message->args, &headers);
     close_answered(h);

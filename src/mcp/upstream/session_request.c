@@ -652,6 +652,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
     gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
     call->id = about.id;
+    memcpy(about.traceparent, call->traceparent, sizeof about.traceparent);
     if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_rpc_begin_request(&text, call->id, about.method);

@@ -13,6 +13,7 @@
 #include "mcp/config/config.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
+#include "mcp/telemetry/telemetry.h"
 
 #include <sys/queue.h>
 
@@ -143,6 +144,7 @@ struct gbx_upstream_call {
     gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     char *meta;          /* JSON members for _meta without braces, or NULL */
+    char traceparent[GBX_TRACEPARENT_SIZE]; /* over HTTP also a header; "": none */
     /* The hint that the caller relies on. The call is sent only to a process whose list
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;
@@ -244,5 +246,20 @@ void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *server);
 /* Restart a failed server as soon as it may be, although no call waits for it. Cheap,
  * even when called often. */
 void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server);
+
+/* ---- otlp_sender.c -------------------------------------------------------------- */
+
+/* Sends spans to a collector: OTLP over HTTP, as JSON. */
+typedef struct gbx_otlp_sender gbx_otlp_sender;
+
+/* Send the spans of telemetry, which must outlive the sender, from the loop. /v1/traces
+ * is added to the collector's URL unless it ends so. GBX_E_USAGE: the variable
+ * OTEL_EXPORTER_OTLP_HEADERS is not valid. */
+gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
+                               const char *collector, gbx_otlp_sender **ret,
+                               gbx_error *reterr) GBX_MUST_USE;
+/* Call it once the loop has ended and all calls have: the last spans are sent, within
+ * GBX_TIMEOUT_LAST_SPANS. NULL is ignored. */
+void gbx_otlp_sender_free(gbx_otlp_sender *sender);
 
 #endif

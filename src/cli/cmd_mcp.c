@@ -10,6 +10,7 @@
 #include "mcp/access/access.h"
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
+#include "mcp/console/console.h"
 #include "mcp/data/data.h"
 #include "mcp/http/http.h"
 #include "mcp/rules/rules.h"
@@ -158,10 +159,14 @@ typedef struct mcp_args {
     int examples;
     const char *config;
     const char *security_log;
+    const char *console; /* the port of the page, or NULL */
     gbx_policy_args policy;
     gbx_http_options http;
     gbx_access_file access;
     const gbx_http_caller *client; /* NULL: without OAuth, it may use everything */
+    /* Of this process: */
+    gbx_http_console *page; /* that it serves, or NULL */
+    int page_fd;            /* to the page that another process serves, or -1 */
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -178,6 +183,7 @@ typedef struct serving {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
+    gbx_console_link *page; /* or NULL */
     gbx_mcp_data *data;
     servers_of_code servers;
     gbx_trouble trouble;
@@ -231,6 +237,10 @@ static const gbx_opt http_rows[] = {
 };
 
 static const gbx_opt output_rows[] = {
+    GBX_ROW_TEXT(
+        mcp_args, console, "console", "PORT",
+        "serve a page at this port of 127.0.0.1 that shows calls, log and servers and "
+        "asks you about calls; standard error has its address; PORT 0: any free one"),
     GBX_ROW_TEXT(
         mcp_args, security_log, "security-log", "FILE",
         "append to FILE what the code did and which requests were refused, one JSON object a line; "
@@ -289,10 +299,9 @@ static bool open_security_log(serving *s, const char *path)
 {
     gbx_status status = GBX_OK;
 
-    if (path == NULL || s->security_log.is_open)
-        return true;
-    status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
-                                   &s->trouble.err);
+    if (path != NULL && !s->security_log.is_open)
+        status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
+                                       &s->trouble.err);
     if (s->args->client != NULL && s->args->client->name[0] != '\0')
         s->security_log.client = s->args->client->name;
     return gbx_trouble_output(&s->trouble, status);
@@ -378,6 +387,7 @@ static gbx_status start_servers(serving *s)
     gate_options = (gbx_gate_options){
         .on_line = s->options.on_audit,
         .on_line_user = s->options.audit_user,
+        .page = s->page != NULL ? gbx_console_link_address(s->page) : NULL,
         /* Behind a proxy, the person is elsewhere. */
         .takes_sign_ins = s->args->client == NULL && !s->args->http.is_behind_proxy,
         .keeps_no_answers = s->args->client != NULL,
@@ -403,6 +413,24 @@ static bool open_servers(serving *s)
     return true;
 }
 
+/* Connect to the page, which over stdio this process serves itself. */
+static bool join_page(serving *s)
+{
+    mcp_args *args = s->args;
+    gbx_status status = GBX_OK;
+
+    if (args->page != NULL)
+        status = args->page->start(args->page, s->loop, &s->trouble.err);
+    if (args->page != NULL && status == GBX_OK)
+        args->page_fd = args->page->join(args->page);
+    if (args->page_fd < 0)
+        return gbx_trouble_host(&s->trouble, status);
+    s->page = gbx_console_link_new(s->loop, s->server, gbx_fd_take(&args->page_fd));
+    s->security_log.also = gbx_console_link_line;
+    s->security_log.also_user = s->page;
+    return true;
+}
+
 static bool start_server(serving *s)
 {
     const gbx_mcp_server_options about = {
@@ -422,7 +450,6 @@ static bool start_server(serving *s)
     s->options.preload_count =
         gbx_preloads_of(&s->args->preloads, s->preload_texts, s->preloads);
     s->options.max_workers = WORKERS_MAX;
-    gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)
         return gbx_trouble_host(&s->trouble, gbx_fail(&s->trouble.err, GBX_E_OS,
@@ -431,8 +458,10 @@ static bool start_server(serving *s)
     s->server = gbx_mcp_server_new(s->loop, &about);
     status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                &s->trouble.err);
-    return gbx_trouble_host(&s->trouble, status) &&
-           (s->args->config == NULL || open_servers(s));
+    if (!gbx_trouble_host(&s->trouble, status) || !join_page(s))
+        return false;
+    gbx_security_log_use(&s->security_log, &s->options);
+    return s->args->config == NULL || open_servers(s);
 }
 
 /* An unreadable file affects only its dataset: calls that use it get the error. If all
@@ -506,6 +535,9 @@ static void limit_the_end(int status)
 
 static void cleanup(serving *s)
 {
+    gbx_console_link_free(s->page);
+    if (s->args->page != NULL)
+        s->args->page->stop(s->args->page);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
     gbx_mcp_loop_free(s->loop);
@@ -622,9 +654,31 @@ static gbx_status serve_front(mcp_args *args, int spawner, gbx_error *err)
 
     if (args->http.oauth_file != NULL)
         status = gbx_access_new(&args->access, &args->http.access, err);
+    if (args->console != NULL) {
+        args->page = gbx_console_new(args->console);
+        args->http.console = args->page;
+    }
     if (status == GBX_OK)
         status = gbx_http_serve(&args->http, spawner, err);
+    gbx_console_free(args->page);
     gbx_access_free(args->http.access);
+    return status;
+}
+
+static bool is_http(const mcp_args *args)
+{
+    return args->http.address != NULL || args->http.socket != NULL;
+}
+
+/* Serve over stdio, and the page. */
+static int serve_with_page(mcp_args *args)
+{
+    int status;
+
+    gbx_cli_hide_memory();
+    args->page = gbx_console_new(args->console);
+    status = serve(args);
+    gbx_console_free(args->page);
     return status;
 }
 
@@ -646,11 +700,11 @@ static int serve_http(mcp_args *args)
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
-    status = gbx_spawner_start(&spawner, &caller, &trouble.err);
+    status = gbx_spawner_start(&spawner, &caller, &args->page_fd, &trouble.err);
     if (status == GBX_OK && spawner < 0)
         return args->http.oauth_file != NULL ? serve_granted(args, &caller)
                                              : serve(args);
-    if (args->http.token_file != NULL)
+    if (args->http.token_file != NULL || args->console != NULL)
         gbx_cli_hide_memory();
     raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
@@ -685,15 +739,18 @@ static int idle_limit(const char *name)
 static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
-    bool is_http = args->http.address != NULL || args->http.socket != NULL;
+    gbx_error err = {0};
     int status;
 
-    if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
-                     args->http.oauth_file != NULL || args->http.is_behind_proxy))
+    args->page_fd = -1;
+    if (args->console != NULL && gbx_console_check(args->console, &err) != GBX_OK)
+        return gbx_command_misuse(&gbx_command_mcp, false, err.message);
+    if (!is_http(args) && (args->http.path != NULL || args->http.token_file != NULL ||
+                           args->http.oauth_file != NULL || args->http.is_behind_proxy))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--path', '--token-file', '--oauth' and "
                                   "'--behind-proxy' need --http or --socket");
-    if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
+    if (!is_http(args) && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");
     if (args->data.count == 0 && args->config == NULL)
@@ -706,7 +763,9 @@ static int mcp_main(void *parsed)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    status = is_http ? serve_http(args) : serve(args);
+    status = is_http(args)           ? serve_http(args)
+             : args->console != NULL ? serve_with_page(args)
+                                     : serve(args);
     gbx_access_file_cleanup(&args->access);
     return status;
 }

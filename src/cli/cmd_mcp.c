@@ -395,6 +395,8 @@ static gbx_status start_servers(serving *s)
     servers->gate =
         gbx_gate_new(s->loop, servers->config, servers->upstreams, &gate_options);
     say_trouble(servers);
+    if (s->page != NULL)
+        gbx_console_link_servers(s->page, servers->config, servers->upstreams);
     options = s->options;
     if (s->args->data.count > 0)
         options.limits = gbx_mcp_data_limits(&s->options);

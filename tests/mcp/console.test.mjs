@@ -309,15 +309,16 @@ test('over HTTP the page has the questions of all sessions, each answered for it
 
 // ---- events --------------------------------------------------------------------------------------
 
-test('the log of all calls is on the page', async () => {
+test('the log of all calls, and the state of servers, are on the page', async () => {
   const stream = await page.stream();
   await shared.call('execute', { code: 'return await servers.plain.list_items({})' });
   const { data } = await stream.hear(({ data: line }) => line.event === 'mcp.call' && line.tool === 'list_items');
   await stream.hear(({ data: line }) => line.event === 'call.ended' && line.callId === data.run);
+  const servers = await stream.hear(({ data: line }) => line.event === 'servers' && line.servers[0].state === 'ready');
+  assert.deepEqual(servers.data.servers.map(({ name, tools, protocol, fault }) => [name, tools, protocol, fault]), [['plain', 8, '2025-11-25', '']]);
   // Who comes back gets what it has not.
-  const { id } = stream.all.find(({ data: line }) => line === data);
-  const again = await page.stream({ 'last-event-id': String(id - 1) });
-  assert.equal((await again.hear(({ type }) => type === 'message')).id, id);
+  const again = await page.stream({ 'last-event-id': String(servers.id - 1) });
+  assert.equal((await again.hear(({ type }) => type === 'message')).id, servers.id);
   assert.equal(again.all[0].data, true);
   again.end();
   stream.end();
@@ -408,6 +409,7 @@ inBrowser('each view is reached by its link, with a heading, and shows what was 
     await view('log', `document.querySelectorAll('#lines tr').length > 5`);
     await browser.value(`document.getElementById('filter').value = 'tool=fail'; document.getElementById('filter').dispatchEvent(new Event('input'))`);
     await browser.until(`[...document.querySelectorAll('#lines tr')].length > 0 && [...document.querySelectorAll('#lines tr')].every((row) => row.textContent.includes('tool=fail'))`);
+    await view('servers', `/plain *ready[^]*gone *broken[^]*nowhere/.test(document.getElementById('members').textContent)`);
     const [back, front] = await browser.value(`['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name].match(/\\d+/g).reduce((a, b) => a + Number(b), 0))`);
     assert.equal(back < front, dark);
     assert.deepEqual(browser.errors, []);

@@ -4,7 +4,7 @@
  * its questions.
  *
  * Each server process has a link to the hub, which is in the process that listens. The
- * link reports lines of the security log, and open questions, and takes
+ * link reports lines of the security log, open questions and upstream servers, and takes
  * answers. The hub keeps what all links report and serves it to browsers. It decides
  * nothing: an answer goes to the server, which treats it like the client's.
  */
@@ -13,11 +13,13 @@
 
 #include "mcp/http/http.h"
 #include "mcp/server/server.h"
+#include "mcp/upstream/upstream.h"
 
 /* What a line between a link and the hub is about: its first character. */
-#define GBX_CONSOLE_EVENT 'L' /* JSON: a line of the security log */
-#define GBX_CONSOLE_SHOW  'Q' /* NUMBER JSON: a question is open */
-#define GBX_CONSOLE_HIDE  'C' /* NUMBER: it is not open any more */
+#define GBX_CONSOLE_EVENT   'L' /* JSON: a line of the security log */
+#define GBX_CONSOLE_SHOW    'Q' /* NUMBER JSON: a question is open */
+#define GBX_CONSOLE_HIDE    'C' /* NUMBER: it is not open any more */
+#define GBX_CONSOLE_SERVERS 'S' /* JSON array: upstream servers */
 /* From the hub: */
 #define GBX_CONSOLE_ADDRESS 'H' /* of the page */
 #define GBX_CONSOLE_WATCHED 'W' /* NUMBER: 1 if a browser shows the page, else 0 */
@@ -37,6 +39,9 @@ const char *gbx_console_link_address(const gbx_console_link *link);
 /* Report a line of the security log, or drop it while too many wait; `user` is the link.
  * From any thread. */
 void gbx_console_link_line(void *user, const char *line, size_t len);
+/* Report the state of these servers. Both are borrowed while the loop runs. */
+void gbx_console_link_servers(gbx_console_link *link, const gbx_mcp_config *config,
+                              const gbx_upstreams *upstreams);
 
 /* ---- console_hub.c ----------------------------------------------------------------- */
 

@@ -59,6 +59,7 @@ typedef struct member {
     LIST_ENTRY(member) entry;
     struct hub *hub;
     gbx_child_link *link;
+    uint64_t number;
 } member;
 
 typedef struct question {
@@ -93,7 +94,7 @@ typedef struct hub {
     LIST_HEAD(, member) members;
     TAILQ_HEAD(question_list, question) questions;
     LIST_HEAD(, watcher) watchers;
-    uint64_t last_number; /* of questions */
+    uint64_t last_number; /* of members and questions */
     gbx_mcp_timer leave;  /* no browser has shown the page for a while */
     gbx_mcp_timer pump;
     char *events[EVENTS_MAX]; /* a ring, by number */
@@ -171,6 +172,13 @@ static void keep_event(hub *h, char *event)
         gbx_mcp_timer_fire(&h->pump);
 }
 
+static void keep_servers(const member *m, const char *servers)
+{
+    keep_event(m->hub, gbx_printed("{\"event\":\"servers\",\"process\":%" PRIu64
+                                   ",\"servers\":%s}",
+                                   m->number, servers));
+}
+
 /* ---- questions ----------------------------------------------------------------------- */
 
 static void open_question(member *m, uint64_t theirs, const char *json)
@@ -229,6 +237,8 @@ static void on_line(void *user, const char *line, size_t len)
         open_question(m, number, rest);
     else if (line[0] == GBX_CONSOLE_HIDE)
         close_questions(m, number);
+    else if (line[0] == GBX_CONSOLE_SERVERS)
+        keep_servers(m, text);
     free(text);
 }
 
@@ -237,6 +247,7 @@ static void drop_member(void *user)
     member *m = user;
 
     close_questions(m, 0);
+    keep_servers(m, "[]");
     LIST_REMOVE(m, entry);
     gbx_child_free(m->link);
     free(m);
@@ -259,6 +270,7 @@ static int join(gbx_http_console *hooks)
         return -1;
     m = gbx_need(calloc(1, sizeof *m));
     m->hub = h;
+    m->number = ++h->last_number;
     m->link = gbx_child_adopt(&h->links, pair[0],
                               &(gbx_child_hooks){.user = m,
                                                  .line = on_line,

@@ -14,6 +14,9 @@
  * numbers, which show a loss. */
 #define LINES_MAX GBX_MIB(4)
 
+/* How often the state of servers is looked at while somebody sees it. */
+#define SERVERS_MS 500
+
 struct gbx_console_link {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
@@ -24,6 +27,10 @@ struct gbx_console_link {
     pthread_mutex_t lock;
     gbx_buf lines; /* under lock: not sent yet */
     gbx_mcp_post post;
+    gbx_mcp_timer look;
+    const gbx_mcp_config *config; /* NULL: no servers */
+    const gbx_upstreams *upstreams;
+    char *servers; /* as sent last, or NULL */
 };
 
 /* number 0: none. */
@@ -66,6 +73,64 @@ void gbx_console_link_line(void *user, const char *line, size_t len)
     gbx_mcp_loop_post(link->loop, &link->post);
 }
 
+/* ---- servers ------------------------------------------------------------------------- */
+
+static void put_server(gbx_buf *to, const gbx_console_link *link,
+                       const gbx_mcp_upstream_config *config)
+{
+    static const char *const states[] = {
+        [GBX_UPSTREAM_STOPPED] = "stopped",
+        [GBX_UPSTREAM_STARTING] = "starting",
+        [GBX_UPSTREAM_READY] = "ready",
+        [GBX_UPSTREAM_BROKEN] = "broken",
+    };
+    gbx_upstream_info info = {.fault = ""};
+    char fault[512] = "";
+
+    if (!config->disabled)
+        info = gbx_upstreams_info(link->upstreams, config);
+    gbx_redact_copy(link->config->rules->secrets, info.fault, fault, sizeof fault);
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_text(to, "name", config->name);
+    gbx_json_put_text(to, "state", config->disabled ? "disabled" : states[info.state]);
+    gbx_json_put_text(to, "protocol", info.era);
+    gbx_json_put_text(to, "serverName", info.server_name);
+    gbx_json_put_text(to, "version", info.version);
+    if (info.tools.at != NULL)
+        gbx_json_put_integer(to, "tools", (int64_t)gbx_view_count(info.tools));
+    if (info.start_ms > 0)
+        gbx_json_put_number(to, "startMs", info.start_ms);
+    gbx_json_put_text(to, "fault", fault);
+    (void)gbx_buf_puts(to, "}");
+}
+
+/* Report the servers if anything has changed. */
+static void look_at_servers(void *user)
+{
+    gbx_console_link *link = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MIB(4)};
+
+    if (link->config == NULL || !link->is_watched)
+        return;
+    gbx_mcp_timer_set(&link->look, SERVERS_MS);
+    (void)gbx_buf_puts(&to, "[");
+    for (size_t i = 0; i < link->config->server_count; i++)
+        put_server(&to, link, &link->config->servers[i]);
+    if (!gbx_buf_append(&to, "]", 2) ||
+        (link->servers != NULL && strcmp(link->servers, (const char *)to.data) == 0))
+        return;
+    free(link->servers);
+    link->servers = gbx_need(gbx_buf_take_string(&to, NULL));
+    send_line(link, GBX_CONSOLE_SERVERS, 0, link->servers);
+}
+
+void gbx_console_link_servers(gbx_console_link *link, const gbx_mcp_config *config,
+                              const gbx_upstreams *upstreams)
+{
+    link->config = config;
+    link->upstreams = upstreams;
+}
+
 /* ---- questions and answers ----------------------------------------------------------- */
 
 static bool is_watched(const void *user)
@@ -92,6 +157,9 @@ static void set_watched(gbx_console_link *link, bool is)
     link->is_watched = is;
     if (was && !is)
         gbx_mcp_page_left(link->server);
+    free(link->servers); /* the browser may be a new one */
+    link->servers = NULL;
+    gbx_mcp_timer_fire(&link->look);
 }
 
 static void on_line(void *user, const char *line, size_t len)
@@ -136,6 +204,7 @@ gbx_console_link *gbx_console_link_new(gbx_mcp_loop *loop, gbx_mcp_server *serve
     link->post = (gbx_mcp_post){.run = send_lines, .arg = link};
     (void)pthread_mutex_init(&link->lock, NULL);
     gbx_buf_init(&link->lines, LINES_MAX);
+    gbx_mcp_timer_init(&link->look, loop, look_at_servers, link);
     link->end = gbx_child_adopt(&link->ends, fd, &hooks);
     gbx_mcp_server_set_page(server, &page);
     return link;
@@ -147,8 +216,10 @@ void gbx_console_link_free(gbx_console_link *link)
         return;
     gbx_mcp_server_set_page(link->server, NULL);
     gbx_child_set_drop(&link->ends);
+    gbx_mcp_timer_cleanup(&link->look);
     gbx_buf_cleanup(&link->lines);
     (void)pthread_mutex_destroy(&link->lock);
+    free(link->servers);
     free(link);
 }
 

@@ -35,7 +35,7 @@ async function post(file, body, signal) {
 
 // ---- views -------------------------------------------------------------------------
 
-const views = ['questions', 'calls', 'log'];
+const views = ['questions', 'calls', 'log', 'servers'];
 const current = () => views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'questions';
 const draw = {}; // by view; called at most four times a second, and only for the view that is shown
 const stale = new Set();
@@ -190,6 +190,11 @@ function addCall(id, call) {
 }
 
 function addEvent(event, number) {
+  if (event.event === 'servers') {
+    members.set(event.process, event.servers);
+    touch('servers');
+    return;
+  }
   events.push(event);
   if (events.length > MOST + PAGE) {
     events = events.slice(-MOST);
@@ -270,6 +275,23 @@ $('older').addEventListener('click', () => {
   touch('log');
 });
 
+// ---- servers ------------------------------------------------------------------------------
+
+const members = new Map(); // by process: its servers
+
+draw.servers = () => {
+  const tables = [...members].filter(([, servers]) => servers.length > 0).map(([member, servers]) => el('div', { class: 'wide' }, el('table', {},
+    el('caption', {}, `Server process ${member}`),
+    el('thead', {}, el('tr', {}, ...['Name', 'State', 'Protocol', 'Program', 'Tools', 'Start', 'Fault']
+      .map((title) => el('th', { scope: 'col' }, title)))),
+    el('tbody', {}, ...servers.map((server) => el('tr', {}, el('th', { scope: 'row' }, server.name),
+      el('td', {}, outcome(server.state !== 'broken', server.state)), el('td', {}, server.protocol ?? ''),
+      el('td', {}, `${server.serverName ?? ''} ${server.version ?? ''}`), el('td', {}, String(server.tools ?? '')),
+      el('td', {}, ms(server.startMs)), el('td', {}, server.fault)))))));
+  $('members').replaceChildren(...tables);
+  $('no-servers').hidden = tables.length > 0;
+};
+
 // ---- what the server sends -----------------------------------------------------------------------
 
 function listen() {
@@ -281,6 +303,7 @@ function listen() {
     if (isResumed) return;
     events = [];
     runs = new Map();
+    members.clear();
     views.forEach(touch);
   });
   on('question', addQuestion);

@@ -166,6 +166,7 @@ typedef struct mcp_args {
     const gbx_http_caller *client; /* NULL: without OAuth, it may use everything */
     /* Of this process: */
     gbx_http_console *page; /* that it serves, or NULL */
+    int spawner;            /* for the page over stdio, or -1 */
     int page_fd;            /* to the page that another process serves, or -1 */
 } mcp_args;
 
@@ -418,11 +419,13 @@ static bool open_servers(serving *s)
 /* Connect to the page, which over stdio this process serves itself. */
 static bool join_page(serving *s)
 {
+    static const gbx_http_caller everybody = {0};
     mcp_args *args = s->args;
     gbx_status status = GBX_OK;
 
     if (args->page != NULL)
-        status = args->page->start(args->page, s->loop, &s->trouble.err);
+        status = args->page->start(args->page, s->loop, args->spawner, &everybody,
+                                   &s->trouble.err);
     if (args->page != NULL && status == GBX_OK)
         args->page_fd = args->page->join(args->page);
     if (args->page_fd < 0)
@@ -672,20 +675,22 @@ static bool is_http(const mcp_args *args)
     return args->http.address != NULL || args->http.socket != NULL;
 }
 
-/* Serve over stdio, and the page. */
-static int serve_with_page(mcp_args *args)
+/* Serve over stdio, and the page, whose own calls are served by children. */
+static int serve_with_page(mcp_args *args, int spawner)
 {
     int status;
 
-    gbx_cli_hide_memory();
     args->page = gbx_console_new(args->console);
+    args->spawner = spawner;
     status = serve(args);
     gbx_console_free(args->page);
+    (void)close(spawner);
     return status;
 }
 
-/* Returns in the front when it ends, and in each child when its client is served. */
-static int serve_http(mcp_args *args)
+/* Serve with children. Returns in the front when it ends, and in each child when its
+ * client is served. */
+static int serve_by_children(mcp_args *args)
 {
     gbx_trouble trouble = {0};
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
@@ -708,6 +713,8 @@ static int serve_http(mcp_args *args)
                                              : serve(args);
     if (args->http.token_file != NULL || args->console != NULL)
         gbx_cli_hide_memory();
+    if (status == GBX_OK && !is_http(args))
+        return serve_with_page(args, spawner);
     raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
@@ -744,7 +751,7 @@ static int mcp_main(void *parsed)
     gbx_error err = {0};
     int status;
 
-    args->page_fd = -1;
+    args->spawner = args->page_fd = -1;
     if (args->console != NULL && gbx_console_check(args->console, &err) != GBX_OK)
         return gbx_command_misuse(&gbx_command_mcp, false, err.message);
     if (!is_http(args) && (args->http.path != NULL || args->http.token_file != NULL ||
@@ -765,9 +772,8 @@ static int mcp_main(void *parsed)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    status = is_http(args)           ? serve_http(args)
-             : args->console != NULL ? serve_with_page(args)
-                                     : serve(args);
+    status =
+        is_http(args) || args->console != NULL ? serve_by_children(args) : serve(args);
     gbx_access_file_cleanup(&args->access);
     return status;
 }

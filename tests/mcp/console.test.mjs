@@ -38,7 +38,7 @@ test('the token opens the page once, and standard error has the next one', async
 });
 
 const right = page.cookie.split('=')[1];
-const FILES = { '': 'GET', 'page.css': 'GET', 'page.js': 'GET', events: 'GET', answer: 'POST' };
+const FILES = { '': 'GET', 'page.css': 'GET', 'page.js': 'GET', events: 'GET', answer: 'POST', mcp: 'POST' };
 const ask = (file, headers, more = {}) => send(page.address + file, { method: FILES[file], body: FILES[file] === 'POST' ? '{}' : undefined,
   headers: { ...(FILES[file] === 'POST' && { 'content-type': 'application/json' }), ...headers }, ...more });
 
@@ -85,7 +85,7 @@ for (const site of ['same-site', 'cross-site'])
 
 test('only our methods, media types and paths are served', async () => {
   const cookie = { cookie: page.cookie };
-  for (const file of ['answer']) {
+  for (const file of ['answer', 'mcp']) {
     assert.equal((await send(page.address + file, { headers: cookie })).status, 405);
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
       assert.equal((await ask(file, { ...cookie, 'content-type': type })).status, 415);
@@ -99,8 +99,9 @@ test('only our methods, media types and paths are served', async () => {
 });
 
 test('every answer has the policy of the page, and is not kept', async () => {
-  const answers = await Promise.all([page.get(''), page.get('page.js'), page.get('nothing'), send(page.address), page.post('answer', {})]);
-  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 404, 401, 400]);
+  const answers = await Promise.all([page.get(''), page.get('page.js'), page.get('nothing'), send(page.address), page.post('answer', {}),
+    page.post('mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: META } })]);
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 404, 401, 400, 200]);
   for (const { headers } of answers) {
     assert.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/);
     assert.equal(headers['cache-control'], 'no-store');
@@ -158,7 +159,7 @@ test('while somebody looks, a call waits for the answer, and goes on once', asyn
   stream.end();
 });
 
-test('no request of another page has answered a question', async () => {
+test('no request of another page has answered a question, or made a call', async () => {
   const stream = await page.stream();
   const call = shared.call('execute', change(8));
   const { number } = await stream.question();
@@ -355,6 +356,25 @@ test('of more than 10,000 events the newest are kept; a slow reader misses some 
   assert.equal(missed(late.all) + numbered(late.all).length, last);
 });
 
+// ---- the playground -----------------------------------------------------------------------------------
+
+const post = (mine, name, args, id = 1) => mine.post('mcp', { jsonrpc: '2.0', id, method: 'tools/call', params: modern(name, args) });
+
+test('the playground calls tools as a client does, under the same rules', async () => {
+  const wire = await begin({ mcpServers: { plain: upstream('plain') }, glovebox: { rules: [{ action: 'deny', server: 'plain', tool: 'list_items' }] } });
+  const mine = await openPage(wire);
+  const stream = await mine.stream();
+  assert.match(text(JSON.parse((await post(mine, 'execute', { code: 'return 6 * 7' })).text)), /^42\n/);
+  assert.match(text(JSON.parse((await post(mine, 'execute', { code: 'return await servers.plain.list_items({})' })).text)), /^DENIED/);
+  const call = post(mine, 'execute', change(3));
+  await mine.answer((await stream.question()).number, 'allow this call');
+  assert.match(text(JSON.parse((await call).text)), /^changed 1\n/);
+  const all = descendants(wire.child.pid);
+  assert.ok(all.length > 2);
+  assert.equal((await wire.close()).code, 0);
+  await until(() => !all.some(isAlive));
+});
+
 // ---- a browser ------------------------------------------------------------------------------------------
 
 /** The page in a browser; a picture of what is tested is taken where PICTURES is set. */
@@ -410,6 +430,10 @@ inBrowser('each view is reached by its link, with a heading, and shows what was 
     await browser.value(`document.getElementById('filter').value = 'tool=fail'; document.getElementById('filter').dispatchEvent(new Event('input'))`);
     await browser.until(`[...document.querySelectorAll('#lines tr')].length > 0 && [...document.querySelectorAll('#lines tr')].every((row) => row.textContent.includes('tool=fail'))`);
     await view('servers', `/plain *ready[^]*gone *broken[^]*nowhere/.test(document.getElementById('members').textContent)`);
+    await view('playground', 'true');
+    await browser.value(`document.getElementById('code').value = 'return 6 * 7'; document.getElementById('try').requestSubmit()`);
+    await browser.until(`document.getElementById('output').textContent.startsWith('42')`);
+    await browser.look(`playground${dark ? '-dark' : ''}`);
     const [back, front] = await browser.value(`['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name].match(/\\d+/g).reduce((a, b) => a + Number(b), 0))`);
     assert.equal(back < front, dark);
     assert.deepEqual(browser.errors, []);
@@ -447,6 +471,7 @@ inBrowser('a page of another server of this machine reaches nothing, though the 
       attempt('stream', fetch('${browser.address}events', { credentials: 'include' })),
       attempt('blind', fetch('${browser.address}answer', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '${answer}' })),
       attempt('open', fetch('${browser.address}answer', { method: 'POST', credentials: 'include', headers: { 'content-type': 'application/json' }, body: '${answer}' })),
+      attempt('run', fetch('${browser.address}mcp', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' })),
     ];
     const events = new EventSource('${browser.address}events', { withCredentials: true });
     all.push(new Promise((resolve) => { events.onopen = () => { results.push(['events', 'open']); resolve(); }; events.onerror = resolve; }));

@@ -101,6 +101,9 @@ typedef struct hub {
     uint64_t first;           /* number of the oldest kept event */
     uint64_t next;            /* number of the next one */
     size_t bytes;
+    gbx_http_caller caller;
+    gbx_child_set children;
+    gbx_http_session *session; /* of the playground, as of any client; or NULL */
 } hub;
 
 /* ---- events -------------------------------------------------------------------------- */
@@ -373,6 +376,37 @@ static void serve_answer(hub *h, gbx_http_connection *c, const gbx_http_request 
     (void)refuse(c, 404, "this question is not open any more");
 }
 
+static void on_session_ended(void *user, gbx_http_session *session)
+{
+    hub *h = user;
+
+    h->session = NULL;
+    gbx_http_session_free(session);
+}
+
+/* A message of MCP, as a client of 2026-07-28 sends it. */
+static void serve_mcp(hub *h, gbx_http_connection *c, const gbx_http_request *r)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (r->body.len == 0 ||
+        !gbx_rpc_read((const char *)r->body.data, r->body.len, &message, &fault)) {
+        (void)refuse(c, 400, "the body must be a message of MCP");
+        return;
+    }
+    if (h->session == NULL)
+        h->session = gbx_http_session_new(&h->children, &h->caller, true);
+    if (h->session == NULL) {
+        (void)refuse(c, 503, "no process can be started for it");
+        return;
+    }
+    h->session->user = h;
+    h->session->ended = on_session_ended;
+    h->session->streams.fields = fields;
+    gbx_http_session_post(h->session, c, (const char *)r->body.data, r->body.len);
+}
+
 static const struct {
     const char *name;
     const char *type; /* of a constant text; else serve is called */
@@ -385,6 +419,7 @@ static const struct {
     {"page.js", "text/javascript; charset=utf-8", gbx_console_js, NULL, false},
     {"events", NULL, NULL, serve_events, false},
     {"answer", NULL, NULL, serve_answer, true},
+    {"mcp", NULL, NULL, serve_mcp, true},
 };
 
 /* Its index; the number of files if there is none. */
@@ -535,7 +570,8 @@ static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
 
 /* ---- start and end ------------------------------------------------------------------- */
 
-static gbx_status start(gbx_http_console *hooks, gbx_mcp_loop *loop, gbx_error *reterr)
+static gbx_status start(gbx_http_console *hooks, gbx_mcp_loop *loop, int spawner,
+                        const gbx_http_caller *caller, gbx_error *reterr)
 {
     hub *h = (hub *)(void *)hooks;
     const gbx_http_hooks requests = {.user = h,
@@ -548,7 +584,9 @@ static gbx_status start(gbx_http_console *hooks, gbx_mcp_loop *loop, gbx_error *
     if (status != GBX_OK)
         return status;
     h->loop = loop;
+    h->caller = *caller;
     h->links.loop = loop;
+    h->children = (gbx_child_set){.loop = loop, .console = hooks, .spawner = spawner};
     gbx_mcp_timer_init(&h->leave, loop, on_leave, h);
     gbx_mcp_timer_init(&h->pump, loop, on_pump, h);
     put_random(h->folder, sizeof h->folder);
@@ -570,11 +608,13 @@ static void stop(gbx_http_console *hooks)
 
     if (h->server == NULL)
         return;
+    gbx_http_session_free(h->session);
     gbx_http_server_free(h->server); /* no browser is left then */
     h->server = NULL;
     while (!LIST_EMPTY(&h->members))
         drop_member(LIST_FIRST(&h->members));
     gbx_child_set_drop(&h->links);
+    gbx_child_set_drop(&h->children);
     gbx_mcp_timer_cleanup(&h->leave);
     gbx_mcp_timer_cleanup(&h->pump);
     while (h->first < h->next)

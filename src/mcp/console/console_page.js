@@ -35,7 +35,7 @@ async function post(file, body, signal) {
 
 // ---- views -------------------------------------------------------------------------
 
-const views = ['questions', 'calls', 'log', 'servers'];
+const views = ['questions', 'calls', 'log', 'servers', 'playground'];
 const current = () => views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'questions';
 const draw = {}; // by view; called at most four times a second, and only for the view that is shown
 const stale = new Set();
@@ -291,6 +291,39 @@ draw.servers = () => {
   $('members').replaceChildren(...tables);
   $('no-servers').hidden = tables.length > 0;
 };
+
+// ---- the playground -------------------------------------------------------------------------
+
+const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+let running;
+
+/** The text of a result, and all of it. */
+function putResult(reply) {
+  const result = reply.result ?? {};
+  const texts = (result.content ?? []).map((block) => block.text ?? `[${block.type}]`);
+  put($('outcome'), reply.error ? `error ${reply.error.code}` : result.isError ? 'the tool has failed' : 'done');
+  put($('output'), [...texts, '', JSON.stringify(reply.error ?? result, null, 2)].join('\n'));
+  $('output').hidden = false;
+}
+
+$('try').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  if (running) return;
+  running = new AbortController();
+  $('stop').disabled = false;
+  $('output').hidden = true;
+  put($('outcome'), 'running');
+  try {
+    const args = { ...JSON.parse($('more').value || '{}'), code: $('code').value };
+    putResult(await post('mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call',
+      params: { name: $('tool').value, arguments: args, _meta: META } }, running.signal));
+  } catch (error) {
+    put($('outcome'), error.name === 'AbortError' ? 'stopped' : String(error.message));
+  }
+  running = undefined;
+  $('stop').disabled = true;
+});
+$('stop').addEventListener('click', () => running?.abort());
 
 // ---- what the server sends -----------------------------------------------------------------------
 

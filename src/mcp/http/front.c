@@ -442,7 +442,8 @@ static void start_first(front *f)
     const gbx_http_caller *caller = access != NULL ? &access->whole : &nobody;
 
     if (console != NULL)
-        f->status = console->start(console, f->loop, f->err);
+        f->status =
+            console->start(console, f->loop, f->children.spawner, caller, f->err);
     if (f->status != GBX_OK)
         return;
     f->children.console = console;

@@ -77,9 +77,9 @@ struct gbx_http_access {
 /* Loop's thread only. */
 typedef struct gbx_http_console gbx_http_console;
 struct gbx_http_console {
-    /* Listen. */
-    gbx_status (*start)(gbx_http_console *console, gbx_mcp_loop *loop,
-                        gbx_error *reterr);
+    /* Listen. caller: who calls tools on the page, by children of the spawner. */
+    gbx_status (*start)(gbx_http_console *console, gbx_mcp_loop *loop, int spawner,
+                        const gbx_http_caller *caller, gbx_error *reterr);
     /* A descriptor for another server process, which becomes the caller's; -1: none is
      * left. */
     int (*join)(gbx_http_console *console);

@@ -26,6 +26,14 @@ static bool fill_standard(void)
     return fd >= 0 && close(fd) == 0;
 }
 
+/* Over stdio, a client waits for the end of the output that we have inherited. */
+static bool leave_standard(void)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    return fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0;
+}
+
 /* Die with the parent. False: the parent is dead already. */
 static bool follow(pid_t parent)
 {
@@ -91,7 +99,8 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
     /* Signals of the terminal go only to the front, which ends us in order. */
     (void)setpgid(0, 0);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps */
-    if (!follow(front) || serve_front(pair[1], ret_caller, ret_console) != 0)
+    if (!follow(front) || !leave_standard() ||
+        serve_front(pair[1], ret_caller, ret_console) != 0)
         _exit(0);
     *ret_socket = -1;
     return GBX_OK;

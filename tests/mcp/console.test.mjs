@@ -2,12 +2,13 @@
 // console: the page of `glovebox mcp --console`: who gets in, questions that are answered there, what
 // it shows, and what a browser does with it.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { allow, folder, open, put, upstream } from './box.mjs';
+import { allow, env, folder, open, put, upstream } from './box.mjs';
 import { refused, serve } from './front.mjs';
 import { browse, noBrowser, openPage, printed, send } from './page.mjs';
 import { children, descendants, isAlive, until } from './processes.mjs';
@@ -438,6 +439,31 @@ inBrowser('each view is reached by its link, with a heading, and shows what was 
     assert.equal(back < front, dark);
     assert.deepEqual(browser.errors, []);
   }
+});
+
+inBrowser('a recording is stepped through, call by call, and stays in the browser', async () => {
+  const file = join(folder, 'recorded.jsonl');
+  put('a.txt', 'first');
+  const code = `async () => {\n  const a = await fs.readFile('a.txt', 'utf8');\n  try { await fs.readFile('none.txt') } catch {}\n  return a;\n}`;
+  execFileSync(process.env.GLOVEBOX, ['run', code, '--allow', `file=${folder}`, '--record', file], { env });
+  const wire = await begin();
+  const browser = await visit(wire);
+  await browser.value(`location.hash = '#recording'`);
+  const { root } = await browser.send('DOM.getDocument');
+  const { nodeId } = await browser.send('DOM.querySelector', { nodeId: root.nodeId, selector: '#file' });
+  await browser.send('DOM.setFileInputFiles', { nodeId, files: [file] });
+  await browser.until(`!document.getElementById('player').hidden`);
+  assert.equal(await browser.value(`document.getElementById('recorded').textContent`), code);
+  const titles = [];
+  for (let isLast = false; !isLast;) {
+    titles.push(await browser.value(`document.getElementById('where').textContent.replace(/^\\d+ of \\d+: /, '')`));
+    isLast = await browser.value(`document.getElementById('next').disabled`);
+    if (!isLast) await browser.value(`document.getElementById('next').click()`);
+    if (titles.at(-1) === 'answer 1') await browser.look('recording');
+  }
+  assert.deepEqual(titles.filter((title) => !/^w/.test(title)), ['request 1 fs.readFile', 'answer 1', 'request 2 fs.readFile', 'answer 2 Error failed', 'end OK']);
+  assert.deepEqual(browser.errors, []);
+  for (const url of browser.requests) assert.ok(url.startsWith(browser.address), url);
 });
 
 inBrowser('10,000 events come with few elements, and the page stays usable', async () => {

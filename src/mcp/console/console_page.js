@@ -35,7 +35,7 @@ async function post(file, body, signal) {
 
 // ---- views -------------------------------------------------------------------------
 
-const views = ['questions', 'calls', 'log', 'servers', 'playground'];
+const views = ['questions', 'calls', 'log', 'servers', 'playground', 'recording'];
 const current = () => views.includes(location.hash.slice(1)) ? location.hash.slice(1) : 'questions';
 const draw = {}; // by view; called at most four times a second, and only for the view that is shown
 const stale = new Set();
@@ -324,6 +324,59 @@ $('try').addEventListener('submit', async (event) => {
   $('stop').disabled = true;
 });
 $('stop').addEventListener('click', () => running?.abort());
+
+// ---- a recording ------------------------------------------------------------------------------
+
+let steps = [];
+
+const nameOf = ({ what, id, name, failed, code, ms: wait }) =>
+  [what, id !== undefined && `${id}`, name, failed && 'failed', what === 'end' && code, what === 'wait' && `${wait} ms`].filter(Boolean).join(' ');
+
+function go(to) {
+  const at = Math.max(0, Math.min(steps.length - 1, to));
+  const step = steps[at];
+  const asked = step.what === 'answer' ? steps.find(({ what, id }) => what === 'request' && id === step.id) : undefined;
+  $('step').value = at;
+  put($('where'), `${at + 1} of ${steps.length}: ${nameOf(step)}`);
+  put($('now'), (asked ? `answer to ${asked.name} ${asked.args}\n\n` : '') + JSON.stringify(step, null, 2));
+  $('back').disabled = at === 0;
+  $('next').disabled = at === steps.length - 1;
+  [...$('steps').children].forEach((item, other) => {
+    if (other === at) item.setAttribute('aria-current', 'step');
+    else item.removeAttribute('aria-current');
+  });
+  $('steps').children[at].scrollIntoView({ block: 'nearest' });
+}
+
+function openRecording(text) {
+  const lines = text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  if (lines[0]?.what !== 'recording') throw new Error('this is not a recording');
+  const code = lines.find(({ what }) => what === 'call')?.code;
+  steps = lines.filter(({ what }) => ['request', 'cancel', 'wait', 'answer', 'wake', 'end'].includes(what));
+  if (steps.length === 0) throw new Error('the recording has no step');
+  put($('recorded'), typeof code === 'string' ? code : JSON.stringify(code));
+  $('step').max = steps.length - 1;
+  $('steps').replaceChildren(...steps.map((step, at) => {
+    const button = el('button', { type: 'button' }, nameOf(step));
+    button.addEventListener('click', () => go(at));
+    return el('li', {}, button, el('span', { class: 'dim' }, ` ${ms(step.atMs)}`));
+  }));
+  $('player').hidden = false;
+  go(0);
+}
+
+$('file').addEventListener('change', async ({ target }) => {
+  put($('bad'), '');
+  $('player').hidden = true;
+  try {
+    if (target.files.length > 0) openRecording(await target.files[0].text());
+  } catch (error) {
+    put($('bad'), String(error.message));
+  }
+});
+$('step').addEventListener('input', ({ target }) => go(Number(target.value)));
+$('back').addEventListener('click', () => go(Number($('step').value) - 1));
+$('next').addEventListener('click', () => go(Number($('step').value) + 1));
 
 // ---- what the server sends -----------------------------------------------------------------------
 

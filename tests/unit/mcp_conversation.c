@@ -50,6 +50,7 @@ static struct scene {
     char content[256];   /* of the last answer */
     int calls, cancels, answered, ended, idled, gave_up;
     int asks;                      /* questions of a call of "ask" */
+    int asks_url;                  /* with an address */
     int is_watched, shown, hidden; /* the page: does a person look at it? */
     int is_deaf, is_full, ends_when_answered, ends_when_cancelled;
 } s;
@@ -65,6 +66,7 @@ static const struct {
     {"idled", &s.idled},
     {"gave_up", &s.gave_up},
     {"asks", &s.asks},
+    {"asks_url", &s.asks_url},
     {"is_watched", &s.is_watched},
     {"shown", &s.shown},
     {"hidden", &s.hidden},
@@ -94,6 +96,7 @@ static const char *const words[][2] = {
     {"$RPC", "\"jsonrpc\":\"2.0\""},
     {"$META", MODERN("")},
     {"$CAN_ASK", MODERN("\"elicitation\":{}")},
+    {"$CAN_OPEN", MODERN("\"elicitation\":{\"url\":{}}")},
     {"$CAPS", "{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,"
               "\"listChanged\":true},\"prompts\":{},\"logging\":{}}"},
     {"$INFO", "{\"name\":\"test\",\"version\":\"1\"}"},
@@ -285,8 +288,12 @@ static void work(gbx_mcp_request *request, gbx_view arguments, int asks)
                    trace.at != NULL ? trace.at : "");
     gbx_mcp_on_cancel(request, on_cancel, kept);
     for (int i = 0; i < asks; i++)
-        gbx_mcp_ask(request, "May I?", "{\"type\":\"object\",\"properties\":{}}", NULL,
-                    on_answer, kept);
+        if (s.asks_url > 0)
+            gbx_mcp_ask_url(request, "Go there", "https://example.com/", "1", on_answer,
+                            kept);
+        else
+            gbx_mcp_ask(request, "May I?", "{\"type\":\"object\",\"properties\":{}}",
+                        NULL, on_answer, kept);
     assert_int_equal(s.answered, answered); /* never from inside */
 }
 

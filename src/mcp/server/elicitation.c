@@ -408,9 +408,6 @@ bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
         return true;
     }
     take_answers(request, responses);
-    /* Capabilities are declared anew with each request. */
-    if (gbx_mcp_can_ask(request) == 0)
-        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(server);
     return true;
 }
@@ -448,9 +445,10 @@ static void send_open(gbx_mcp_server *server)
             continue;
         ask->is_local =
             ask->shown > 0 && (request->era.can_ask & GBX_MCP_ASK_FORM) == 0;
-        if (ask->is_local && (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) == 0)
-            gbx_mcp_ask_end(ask,
-                            GBX_MCP_ANSWER_NOBODY); /* the page was left meanwhile */
+        if (ask->is_local ? (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) == 0
+                          : request->era.can_ask == 0)
+            /* The page was left, or the client has come back with other capabilities. */
+            gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
         else if (ask->is_local)
             await_page(ask);
         else if (!request->era.is_modern)

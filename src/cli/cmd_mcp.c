@@ -375,6 +375,8 @@ static bool read_servers(serving *s)
 static gbx_status start_servers(serving *s)
 {
     servers_of_code *servers = &s->servers;
+    /* Behind a proxy, the person is elsewhere. */
+    bool is_here = s->args->client == NULL && !s->args->http.is_behind_proxy;
     gbx_options options;
     gbx_gate_options gate_options;
     gbx_upstream_hooks hooks = {.user = servers,
@@ -388,9 +390,8 @@ static gbx_status start_servers(serving *s)
     gate_options = (gbx_gate_options){
         .on_line = s->options.on_audit,
         .on_line_user = s->options.audit_user,
-        .page = s->page != NULL ? gbx_console_link_address(s->page) : NULL,
-        /* Behind a proxy, the person is elsewhere. */
-        .takes_sign_ins = s->args->client == NULL && !s->args->http.is_behind_proxy,
+        .page = s->page != NULL && is_here ? gbx_console_link_address(s->page) : NULL,
+        .takes_sign_ins = is_here,
         .keeps_no_answers = s->args->client != NULL,
     };
     servers->gate =

@@ -95,7 +95,7 @@ test('only our methods, media types and paths are served', async () => {
   }
   assert.equal((await send(page.address, { method: 'POST', headers: cookie, body: '' })).status, 405);
   const { pathname } = new URL(page.address);
-  for (const path of ['/', '/mcp', pathname.slice(0, -1), `${pathname}x`, `${pathname}page.js/`, `/0${pathname}`, `${pathname}../`])
+  for (const path of ['//', '/mcp', pathname.slice(0, -1), `${pathname}x`, `${pathname}page.js/`, `/0${pathname}`, `${pathname}../`])
     assert.equal((await send(page.address, { headers: cookie, path })).status, 404, path);
 });
 
@@ -132,13 +132,18 @@ test('programs that connect and say nothing take neither the page nor descriptor
 
 // ---- questions ----------------------------------------------------------------------------
 
-test('while nobody looks, a call fails with the address of the page, without a token', async () => {
+test('while nobody looks, a call fails with the address of the page, without the folder and the token', async () => {
   const wire = await begin();
   const result = await wire.call('execute', change(1));
   const { address, token } = await until(() => printed(wire)[0]);
   assert.match(text(result), /^NEEDS_APPROVAL/);
-  assert.ok(text(result).includes(`ask the person to open ${address}, and`), text(result));
-  assert.ok(!JSON.stringify(result).includes(token));
+  const { origin, pathname } = new URL(address);
+  assert.ok(text(result).includes(`ask the person to open ${origin}/, and`), text(result));
+  for (const secret of [token, pathname.slice(1, -1)]) assert.ok(!JSON.stringify(result).includes(secret));
+  const there = await send(origin);
+  assert.equal(there.status, 401);
+  assert.match(there.text, /printed on standard error/);
+  assert.ok(!JSON.stringify([there.text, there.headers]).includes(pathname.slice(1, -1)));
 });
 
 test('while somebody looks, a call waits for the answer, and goes on once', async () => {

@@ -21,7 +21,7 @@
 #define GBX_CONSOLE_HIDE    'C' /* NUMBER: it is not open any more */
 #define GBX_CONSOLE_SERVERS 'S' /* JSON array: upstream servers */
 /* From the hub: */
-#define GBX_CONSOLE_ADDRESS 'H' /* of the page */
+#define GBX_CONSOLE_ADDRESS 'H' /* of the page, without its folder */
 #define GBX_CONSOLE_WATCHED 'W' /* NUMBER: 1 if a browser shows the page, else 0 */
 #define GBX_CONSOLE_ANSWER  'A' /* NUMBER JSON */
 
@@ -34,7 +34,7 @@ typedef struct gbx_console_link gbx_console_link;
 gbx_console_link *gbx_console_link_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                                        int fd);
 void gbx_console_link_free(gbx_console_link *link);
-/* The address of the page; "" until it is known. Valid as long as the link. */
+/* The address to name in errors; "" until it is known. Valid as long as the link. */
 const char *gbx_console_link_address(const gbx_console_link *link);
 /* Report a line of the security log, or drop it while too many wait; `user` is the link.
  * From any thread. */

@@ -85,7 +85,7 @@ typedef struct hub {
     gbx_mcp_loop *loop;
     gbx_http_listeners listeners;
     gbx_http_server *server;
-    char authority[32]; /* "127.0.0.1:4711" */
+    char origin[40]; /* "http://127.0.0.1:4711" */
     char folder[16];
     char address[80]; /* "http://127.0.0.1:4711/FOLDER/" */
     char token[SECRET_SIZE];
@@ -279,7 +279,7 @@ static int join(gbx_http_console *hooks)
                                                  .line = on_line,
                                                  .ended = drop_member});
     LIST_INSERT_HEAD(&h->members, m, entry);
-    send_line(m, GBX_CONSOLE_ADDRESS, h->address);
+    send_line(m, GBX_CONSOLE_ADDRESS, h->origin);
     send_line(m, GBX_CONSOLE_WATCHED, LIST_EMPTY(&h->watchers) ? "0" : "1");
     return pair[1];
 }
@@ -494,8 +494,7 @@ static bool is_ours(const hub *h, const gbx_http_request *r, bool is_page)
     const char *origin = gbx_http_field_of(r, "origin");
     const char *site = gbx_http_field_of(r, "sec-fetch-site");
 
-    if (origin != NULL &&
-        (strncmp(origin, "http://", 7) != 0 || strcmp(origin + 7, h->authority) != 0))
+    if (origin != NULL && strcmp(origin, h->origin) != 0)
         return false;
     /* A link to the page may be anywhere: it cannot be shown inside another page. */
     return site == NULL || is_page || strcmp(site, "same-origin") == 0 ||
@@ -540,6 +539,16 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r,
            refuse(c, 415, "Content-Type must be application/json");
 }
 
+/* Also from "/", the address that errors name: they are read by models and code, and
+ * must not have the folder. */
+static void send_away(gbx_http_connection *c)
+{
+    reply(c, 401, "text/html",
+          "<!doctype html><title>Glovebox</title><p>Open the address with a token "
+          "that the server has printed on standard error. If this browser has opened "
+          "it, <a href=\"./\">go on</a>, or take it from the history.\n");
+}
+
 static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
                                 const gbx_http_request *r)
 {
@@ -547,10 +556,12 @@ static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
     size_t i = find_file(h, r);
     const char *host = gbx_http_field_of(r, "host");
 
-    if (host == NULL || strcmp(host, h->authority) != 0)
+    if (host == NULL || strcmp(host, h->origin + strlen("http://")) != 0)
         (void)refuse(c, 403, "the Host field names another server");
-    else if (i == GBX_COUNTOF(files))
+    else if (i == GBX_COUNTOF(files) && strcmp(r->path, "/") != 0)
         (void)refuse(c, 404, "nothing is served at this path");
+    else if (i == GBX_COUNTOF(files))
+        send_away(c);
     else if (!is_ours(h, r, i == 0))
         (void)refuse(c, 403, "another page has sent this");
     else if (!check_method(c, r, files[i].is_post))
@@ -560,11 +571,7 @@ static gbx_http_verdict on_head(void *user, gbx_http_connection *c,
     else if (has_cookie(h, r))
         return GBX_HTTP_GO_ON;
     else
-        reply(
-            c, 401, "text/html",
-            "<!doctype html><title>Glovebox</title><p>Open the address with a token "
-            "that the server has printed on standard error. If this browser has opened "
-            "it, <a href=\"./\">go on</a>.\n");
+        send_away(c);
     return GBX_HTTP_ANSWERED;
 }
 
@@ -592,10 +599,9 @@ static gbx_status start(gbx_http_console *hooks, gbx_mcp_loop *loop, int spawner
     put_random(h->folder, sizeof h->folder);
     put_random(h->cookie, sizeof h->cookie);
     /* Browsers leave out the port that is usual. */
-    (void)snprintf(h->authority, sizeof h->authority,
-                   port == 80 ? "127.0.0.1" : "127.0.0.1:%u", port);
-    (void)snprintf(h->address, sizeof h->address, "http://%s/%s/", h->authority,
-                   h->folder);
+    (void)snprintf(h->origin, sizeof h->origin,
+                   port == 80 ? "http://127.0.0.1" : "http://127.0.0.1:%u", port);
+    (void)snprintf(h->address, sizeof h->address, "%s/%s/", h->origin, h->folder);
     h->server = gbx_http_server_new(loop, &h->listeners, &requests);
     gbx_http_server_accept(h->server);
     announce(h);

@@ -171,7 +171,7 @@ static void on_line(void *user, const char *line, size_t len)
     gbx_view answer;
 
     if (line[0] == GBX_CONSOLE_ADDRESS)
-        (void)snprintf(link->address, sizeof link->address, "%s", text);
+        (void)snprintf(link->address, sizeof link->address, "%s/", text);
     else if (line[0] == GBX_CONSOLE_WATCHED)
         set_watched(link, number == 1);
     else if (line[0] == GBX_CONSOLE_ANSWER &&

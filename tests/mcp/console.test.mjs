@@ -420,6 +420,42 @@ inBrowser('a call is approved by keyboard alone, and what it shows is text, not 
   for (const url of browser.requests) assert.ok(url.startsWith(browser.address), url);
 });
 
+inBrowser('a second click at the place of a question that has gone does not answer the next one', async () => {
+  const wire = await begin();
+  const browser = await visit(wire);
+  const calls = [1, 2].map((n) => wire.call('execute', change(n)));
+  await browser.until(`document.querySelectorAll('article').length === 2`);
+  const top = () => browser.value(`{ const button = [...document.querySelectorAll('article button')].find(({ textContent }) => textContent === 'allow this call'); button.scrollIntoView({ block: 'center' });
+    const { x, y, height } = button.getBoundingClientRect(); [x + 5, y + height / 2]; }`);
+  await browser.click(await top());
+  const first = await Promise.race(calls);
+  await browser.until(`document.querySelectorAll('article').length === 1 && moved > 0 && (moved = performance.now())`);
+  await browser.click(await top());
+  assert.match(text(first), /^changed 1\n/);
+  assert.equal(await browser.value(`document.querySelector('article .state').textContent`), '');
+  await browser.until('performance.now() - moved > 500');
+  await browser.click(await top());
+  await Promise.all(calls);
+  await browser.until(`document.querySelectorAll('article').length === 0`);
+});
+
+inBrowser('a form of another server is shown whatever its fields are called, and sends only what is filled in', async () => {
+  const wire = await begin(allow({ asking: upstream('asking') }));
+  const browser = await visit(wire);
+  const pick = { type: 'string', enum: ['a', 'b'], enumNames: ['first', 'second'] };
+  const properties = { append: { type: 'string' }, elements: { type: 'integer' }, addEventListener: { type: 'boolean' }, submit: pick,
+    one: { type: 'string', oneOf: [{ const: 'x', title: 'X' }, { const: 'y', title: 'Y' }] },
+    some: { type: 'array', items: { type: 'string', enum: ['p', 'q', 'r'] } }, count: { type: 'number' }, left: { type: 'string' }, open: { type: 'string', enum: 'x' } };
+  const call = wire.call('execute', { code: `return await servers.asking.form({ schema: ${JSON.stringify({ type: 'object', properties })} })` });
+  await browser.until(`document.querySelectorAll('article form').length === 1`);
+  await browser.look('form');
+  await browser.value(`{ const [append, elements, flag, submit, one, some] = document.querySelectorAll('article input, article select');
+    append.value = 'Eve'; elements.value = '7'; flag.checked = true; submit.value = 'b'; one.value = 'y'; some.options[0].selected = some.options[2].selected = true;
+    document.querySelector('article button[type=submit]').click(); }`);
+  assert.ok(text(await call).includes('"content":{"append":"Eve","elements":7,"addEventListener":true,"submit":"b","one":"y","some":["p","r"]}'), text(await call));
+  assert.deepEqual(browser.errors, []);
+});
+
 inBrowser('each view is reached by its link, with a heading, and shows what was done, light and dark', async () => {
   const wire = await begin(allow({ plain: upstream('plain'), gone: { command: '/nowhere' } }));
   for (const dark of [false, true]) {

@@ -127,6 +127,10 @@ export async function browse({ dark = false, width = 1100, height = 800 } = {}) 
       await browser.send('Input.dispatchKeyEvent', { type, key, code: key, text: type === 'keyDown' ? text : undefined,
         windowsVirtualKeyCode: { Tab: 9, Enter: 13 }[key] });
   };
+  browser.click = async ([x, y]) => {
+    for (const type of ['mousePressed', 'mouseReleased'])
+      await browser.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 });
+  };
   browser.picture = async (path) =>
     writeFileSync(path, Buffer.from((await browser.send('Page.captureScreenshot', { format: 'png' })).data, 'base64'));
   return browser;

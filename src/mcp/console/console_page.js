@@ -5,9 +5,16 @@
 
 const $ = (id) => document.getElementById(id);
 
-/** Text with escapes for what nobody sees, and what reorders text. */
-const seen = (text) => String(text ?? '').replace(/[\p{C}\p{Zl}\p{Zp}]/gu,
-  (c) => c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0).toString(16)}}`);
+const SEEN_MOST = 200000; // characters of one text
+
+/** Text with escapes for what nobody sees, and what reorders text. What people decide about is
+    never as long as to be cut. */
+function seen(text) {
+  const all = String(text ?? '');
+  const rest = all.length - SEEN_MOST;
+  return all.slice(0, SEEN_MOST).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0).toString(16)}}`)
+    + (rest > 0 ? `\n[and ${rest} characters more]` : '');
+}
 
 const put = (node, text) => { node.textContent = seen(text); };
 
@@ -66,6 +73,14 @@ addEventListener('hashchange', () => show(true));
 // ---- questions ------------------------------------------------------------------------
 
 const cards = new Map(); // by number
+let moved = 0; // when cards last moved up
+
+/** The second click of two on a card that has just gone is not for the next one. */
+$('cards').addEventListener('click', (event) => {
+  if (event.detail === 0 || performance.now() - moved > 500) return; // 0: by keyboard
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
 
 function countQuestions() {
   $('count').hidden = cards.size === 0;
@@ -104,26 +119,42 @@ function choicesOf(question, card, [name, { enum: values, enumNames }]) {
   });
 }
 
-function fieldOf([name, field]) {
-  const label = field.title ?? name;
-  const input = field.enum
-    ? el('select', { name }, ...field.enum.map((value, at) => el('option', { value }, field.enumNames?.[at] ?? value)))
-    : el('input', { name, type: field.type === 'boolean' ? 'checkbox' : 'text' });
-  return el('p', {}, el('label', {}, `${label} `, input), el('span', { class: 'dim' }, ` ${field.description ?? ''}`));
+const list = (value) => Array.isArray(value) ? value : [];
+
+/** The choices of a field, which has them in one of several ways: values and titles. */
+function optionsOf({ items, ...field }) {
+  const { enum: values, enumNames, oneOf, anyOf } = items ?? field;
+  return [...list(values).map((value, at) => [value, enumNames?.[at] ?? value]),
+    ...[...list(oneOf), ...list(anyOf)].map((one) => [one?.const, one?.title ?? one?.const])];
+}
+
+/** An input has no name: a form has those of its inputs as properties, in place of its own. */
+function inputOf(field) {
+  const options = optionsOf(field).map(([value, title]) => el('option', { value }, title));
+  const isMany = field.type === 'array';
+  if (options.length > 0) return el('select', { multiple: isMany }, ...isMany ? [] : [el('option', { value: '' })], ...options);
+  return el('input', { type: { boolean: 'checkbox', number: 'number', integer: 'number' }[field.type] ?? 'text', step: 'any' });
+}
+
+function fieldOf([name, field], input) {
+  return el('p', {}, el('label', {}, `${field.title ?? name} `, input), el('span', { class: 'dim' }, ` ${field.description ?? ''}`));
 }
 
 /** What is filled in, of the types that the form names. */
-function contentOf(form, fields) {
-  return Object.fromEntries(fields.map(([name, { type }]) => {
-    const input = form.elements.namedItem(name);
-    if (type === 'boolean') return [name, input.checked];
-    return [name, type === 'number' || type === 'integer' ? Number(input.value) : input.value];
-  }));
+function contentOf(fields, inputs) {
+  const values = fields.map(([name, { type }], at) => {
+    const { value, checked, selectedOptions } = inputs[at];
+    if (type === 'boolean') return [name, checked];
+    if (type === 'array') return [name, [...selectedOptions].map((option) => option.value)];
+    return [name, value !== '' && (type === 'number' || type === 'integer') ? Number(value) : value];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== ''));
 }
 
 /** A form of another server. */
 function formOf(question, card, fields) {
-  const form = el('form', {}, ...fields.map(fieldOf));
+  const inputs = fields.map(([, field]) => inputOf(field));
+  const form = el('form', {}, ...fields.map((field, at) => fieldOf(field, inputs[at])));
   const button = (action, text) => {
     const one = el('button', { type: action === 'accept' ? 'submit' : 'button' }, text);
     if (action !== 'accept') one.addEventListener('click', () => answer(question, card, action));
@@ -132,7 +163,7 @@ function formOf(question, card, fields) {
   form.append(el('p', { class: 'answers' }, button('decline', 'Decline'), button('accept', 'Send'), button('cancel', 'Dismiss')));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    answer(question, card, 'accept', contentOf(form, fields));
+    answer(question, card, 'accept', contentOf(fields, inputs));
   });
   return form;
 }
@@ -163,6 +194,7 @@ function closeQuestion(number) {
   if (card?.contains(document.activeElement)) $('h-questions').focus();
   card?.remove();
   cards.delete(number);
+  moved = performance.now();
   countQuestions();
 }
 

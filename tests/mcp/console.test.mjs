@@ -268,6 +268,8 @@ test('a question that only the page asks ends when the page is left, and when it
 test('a question of another server is answered on the page', async () => {
   const { mcpServers } = { mcpServers: { asking: upstream('asking') } };
   const wire = await begin(allow(mcpServers));
+  assert.match(text(await wire.call('execute', { code: 'return await servers.asking.capabilities({})' })), /elicitation/); // it starts before the page is open
+  assert.match(text(await wire.call('execute', { code: 'return await servers.asking.form({})' })), /"code":-32/);
   const mine = await openPage(wire);
   const stream = await mine.stream();
   const call = wire.call('execute', { code: 'return await servers.asking.form({})' });

@@ -243,7 +243,9 @@ unsigned gbx_mcp_can_ask(const gbx_mcp_request *request)
 
 unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server)
 {
-    return server->latest.can_ask | page_asks(server);
+    bool has_page = server->page.is_watched != NULL;
+
+    return server->latest.can_ask | (has_page ? GBX_MCP_ASK_FORM : 0u);
 }
 
 /* ---- results and errors ------------------------------------------------------ */

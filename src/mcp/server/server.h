@@ -186,16 +186,17 @@ typedef enum gbx_mcp_answer {
 /* How the client of this request can ask, where the method allows it: bits of
  * gbx_mcp_asking. */
 unsigned gbx_mcp_can_ask(const gbx_mcp_request *request);
-/* The same of the client's latest request, whatever it was for. */
+/* The same of the client's latest request, whatever it was for; forms, too, if there is a
+ * page, which may be opened later. */
 unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server);
 
 /*
  * Ask with a form, at the client, and on the page if there is one. Legacy: sends a
  * request to the client. Modern: answers the client's request with input_required and a
  * random handle as its state; the work continues when the client returns with that
- * handle, and the handler notices only the delay. One request may ask several questions at once. done is called exactly once, on the
- * loop's thread, never from inside. If the request ends first, done is called after
- * that, with ENDED.
+ * handle, and the handler notices only the delay. One request may ask several questions
+ * at once. done is called exactly once, on the loop's thread, never from inside. If the
+ * request ends first, done is called after that, with ENDED.
  *
  * schema: JSON object, flat, as in elicitation. about: members of JSON for the page,
  * without braces, or NULL. content: the filled-in form, or no value.

@@ -316,6 +316,16 @@ test('over HTTP the page has the questions of all sessions, each answered for it
   await until(() => !all.some(isAlive));
 });
 
+test('a client that may be elsewhere is not told to open an address of this machine', async () => {
+  const token = 'a token of 32 characters or more'.replaceAll(' ', '-');
+  const front = await serve('--config', put('far.json', plain), '--console', '0', '--behind-proxy', '--token-file', put('token', token));
+  const authorization = { authorization: `Bearer ${token}` };
+  const { session } = await rpc(front, { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } }, authorization);
+  const { message } = await rpc(front, { id: 1, method: 'tools/call', params: { name: 'execute', arguments: change(1) } }, { ...authorization, 'mcp-session-id': session });
+  assert.match(text(message), /^NEEDS_APPROVAL[^]*glovebox mcp allow/);
+  assert.doesNotMatch(text(message), /127\.0\.0\.1/);
+});
+
 // ---- events --------------------------------------------------------------------------------------
 
 test('the log of all calls, and the state of servers, are on the page', async () => {

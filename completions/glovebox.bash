@@ -123,7 +123,7 @@ _glovebox() {
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
             options="--data --examples --show --preload --config --http --socket --path
-                --token-file --oauth --tls-cert --tls-key --behind-proxy --timeout --cpu --memory --max-output --security-log --otlp $policy $engine $common"
+                --token-file --oauth --tls-cert --tls-key --behind-proxy --timeout --cpu --memory --max-output --console --security-log --otlp $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

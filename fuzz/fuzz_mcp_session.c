@@ -82,8 +82,8 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 
 static void ask(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
-    gbx_mcp_ask(request, "?", "{}", on_answer, user);
-    gbx_mcp_ask(request, "?!", "{}", on_answer, user);
+    gbx_mcp_ask(request, "?", "{}", NULL, on_answer, user);
+    gbx_mcp_ask(request, "?!", "{}", NULL, on_answer, user);
     late(user, request, arguments);
 }
 

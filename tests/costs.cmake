@@ -6,6 +6,7 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     node_types-user 30
     mcp_access 30
     mcp_questions 20
+    mcp_console 30
     mcp_conformance 30
     test_mcp_upstream_care 30
     mcp_codemode 30

@@ -327,13 +327,16 @@ typedef struct gbx_security_log {
     const char *client; /* named in each line, without quotes or backslashes; or NULL */
     atomic_int error;   /* errno of the first lost line */
     bool is_reported;   /* by check or close */
+    /* Gets each line, too, also if the log is not open; or NULL. */
+    void (*also)(void *user, const char *line, size_t len);
+    void *also_user;
 } gbx_security_log;
 
 /* path "-" is standard error. */
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
                                  gbx_log_patience patience, gbx_error *reterr);
 
-/* Make the engine of these options write here. */
+/* Make the engine of these options write here, if anybody gets the lines. */
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options);
 
 /* Fails if a line was lost and that was not reported yet. */

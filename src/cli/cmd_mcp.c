@@ -11,6 +11,7 @@
 #include "mcp/access/access.h"
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
+#include "mcp/console/console.h"
 #include "mcp/data/data.h"
 #include "mcp/http/http.h"
 #include "mcp/rules/rules.h"
@@ -163,10 +164,15 @@ typedef struct mcp_args {
     const char *config;
     const char *security_log;
     const char *otlp;
+    const char *console; /* the port of the page, or NULL */
     gbx_policy_args policy;
     gbx_http_options http;
     gbx_access_file access;
     const gbx_http_caller *client; /* NULL: without OAuth, it may use everything */
+    /* Of this process: */
+    gbx_http_console *page; /* that it serves, or NULL */
+    int spawner;            /* for the page over stdio, or -1 */
+    int page_fd;            /* to the page that another process serves, or -1 */
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -184,6 +190,7 @@ typedef struct serving {
     gbx_telemetry *telemetry;
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
+    gbx_console_link *page; /* or NULL */
     gbx_mcp_data *data;
     servers_of_code servers;
     gbx_trouble trouble;
@@ -245,6 +252,10 @@ static const gbx_opt http_rows[] = {
 
 static const gbx_opt output_rows[] = {
     GBX_ROW_TEXT(
+        mcp_args, console, "console", "PORT",
+        "serve a page at this port of 127.0.0.1 that shows calls, log and servers and "
+        "asks you about calls; standard error has its address; PORT 0: any free one"),
+    GBX_ROW_TEXT(
         mcp_args, security_log, "security-log", "FILE",
         "append to FILE what the code did and which requests were refused, one JSON object a line; "
         "'-' is standard error"),
@@ -305,10 +316,9 @@ static bool open_security_log(serving *s, const char *path)
 {
     gbx_status status = GBX_OK;
 
-    if (path == NULL || s->security_log.is_open)
-        return true;
-    status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
-                                   &s->trouble.err);
+    if (path != NULL && !s->security_log.is_open)
+        status = gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
+                                       &s->trouble.err);
     if (s->args->client != NULL && s->args->client->name[0] != '\0')
         s->security_log.client = s->args->client->name;
     return gbx_trouble_output(&s->trouble, status);
@@ -381,6 +391,8 @@ static bool read_servers(serving *s)
 static gbx_status start_servers(serving *s)
 {
     servers_of_code *servers = &s->servers;
+    /* At a public address, the person is elsewhere. */
+    bool is_here = s->args->client == NULL && !gbx_http_is_public(&s->args->http);
     gbx_options options;
     gbx_gate_options gate_options;
     gbx_upstream_hooks hooks = {.user = servers,
@@ -394,14 +406,15 @@ static gbx_status start_servers(serving *s)
     gate_options = (gbx_gate_options){
         .on_line = s->options.on_audit,
         .on_line_user = s->options.audit_user,
-        /* At a public address, the person is elsewhere. */
-        .takes_sign_ins =
-            s->args->client == NULL && !gbx_http_is_public(&s->args->http),
+        .page = s->page != NULL && is_here ? gbx_console_link_address(s->page) : NULL,
+        .takes_sign_ins = is_here,
         .keeps_no_answers = s->args->client != NULL,
     };
     servers->gate =
         gbx_gate_new(s->loop, servers->config, servers->upstreams, &gate_options);
     say_trouble(servers);
+    if (s->page != NULL)
+        gbx_console_link_servers(s->page, servers->config, servers->upstreams);
     options = s->options;
     if (s->args->data.count > 0)
         options.limits = gbx_mcp_data_limits(&s->options);
@@ -438,6 +451,26 @@ static gbx_status start_telemetry(serving *s)
                                &s->trouble.err);
 }
 
+/* Connect to the page, which over stdio this process serves itself. */
+static bool join_page(serving *s)
+{
+    static const gbx_http_caller everybody = {0};
+    mcp_args *args = s->args;
+    gbx_status status = GBX_OK;
+
+    if (args->page != NULL)
+        status = args->page->start(args->page, s->loop, args->spawner, &everybody,
+                                   &s->trouble.err);
+    if (args->page != NULL && status == GBX_OK)
+        args->page_fd = args->page->join(args->page);
+    if (args->page_fd < 0)
+        return gbx_trouble_host(&s->trouble, status);
+    s->page = gbx_console_link_new(s->loop, s->server, gbx_fd_take(&args->page_fd));
+    s->security_log.also = gbx_console_link_line;
+    s->security_log.also_user = s->page;
+    return true;
+}
+
 static bool start_server(serving *s)
 {
     gbx_mcp_server_options about = {
@@ -457,7 +490,6 @@ static bool start_server(serving *s)
     s->options.preload_count =
         gbx_preloads_of(&s->args->preloads, s->preload_texts, s->preloads);
     s->options.max_workers = WORKERS_MAX;
-    gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)
         return gbx_trouble_host(&s->trouble, gbx_fail(&s->trouble.err, GBX_E_OS,
@@ -469,8 +501,10 @@ static bool start_server(serving *s)
     s->server = gbx_mcp_server_new(s->loop, &about);
     status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                &s->trouble.err);
-    return gbx_trouble_host(&s->trouble, status) &&
-           (s->args->config == NULL || open_servers(s));
+    if (!gbx_trouble_host(&s->trouble, status) || !join_page(s))
+        return false;
+    gbx_security_log_use(&s->security_log, &s->options);
+    return s->args->config == NULL || open_servers(s);
 }
 
 /* An unreadable file affects only its dataset: calls that use it get the error. If all
@@ -545,6 +579,9 @@ static void limit_the_end(int status, uint32_t more_ms)
 
 static void cleanup(serving *s)
 {
+    gbx_console_link_free(s->page);
+    if (s->args->page != NULL)
+        s->args->page->stop(s->args->page);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
     gbx_telemetry_free(s->telemetry);
@@ -664,14 +701,38 @@ static gbx_status serve_front(mcp_args *args, int spawner, gbx_error *err)
 
     if (args->http.oauth_file != NULL)
         status = gbx_access_new(&args->access, &args->http.access, err);
+    if (args->console != NULL) {
+        args->page = gbx_console_new(args->console);
+        args->http.console = args->page;
+    }
     if (status == GBX_OK)
         status = gbx_http_serve(&args->http, spawner, err);
+    gbx_console_free(args->page);
     gbx_access_free(args->http.access);
     return status;
 }
 
-/* Returns in the front when it ends, and in each child when its client is served. */
-static int serve_http(mcp_args *args)
+static bool is_http(const mcp_args *args)
+{
+    return args->http.address != NULL || args->http.socket != NULL;
+}
+
+/* Serve over stdio, and the page, whose own calls are served by children. */
+static int serve_with_page(mcp_args *args, int spawner)
+{
+    int status;
+
+    args->page = gbx_console_new(args->console);
+    args->spawner = spawner;
+    status = serve(args);
+    gbx_console_free(args->page);
+    (void)close(spawner);
+    return status;
+}
+
+/* Serve with children. Returns in the front when it ends, and in each child when its
+ * client is served. */
+static int serve_by_children(mcp_args *args)
 {
     gbx_trouble trouble = {0};
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
@@ -689,12 +750,15 @@ static int serve_http(mcp_args *args)
         return trouble.exit;
     }
     args->http.metrics = gbx_need(gbx_metrics_new());
-    status = gbx_spawner_start(&spawner, &caller, &trouble.err);
+    status = gbx_spawner_start(&spawner, &caller, &args->page_fd, &trouble.err);
     if (status == GBX_OK && spawner < 0)
         return args->http.oauth_file != NULL ? serve_granted(args, &caller)
                                              : serve(args);
-    if (args->http.token_file != NULL || args->http.tls_key != NULL)
+    if (args->http.token_file != NULL || args->http.tls_key != NULL ||
+        args->console != NULL)
         gbx_cli_hide_memory();
+    if (status == GBX_OK && !is_http(args))
+        return serve_with_page(args, spawner);
     raise_descriptor_limit();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||
@@ -728,17 +792,21 @@ static int idle_limit(const char *name)
 static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
-    bool is_http = args->http.address != NULL || args->http.socket != NULL;
+    gbx_error err = {0};
     int status;
 
-    if (!is_http && (args->http.path != NULL || args->http.token_file != NULL ||
-                     args->http.oauth_file != NULL || args->http.tls_cert != NULL ||
-                     args->http.tls_key != NULL || args->http.is_behind_proxy))
+    args->spawner = args->page_fd = -1;
+    if (args->console != NULL && gbx_console_check(args->console, &err) != GBX_OK)
+        return gbx_command_misuse(&gbx_command_mcp, false, err.message);
+    if (!is_http(args) &&
+        (args->http.path != NULL || args->http.token_file != NULL ||
+         args->http.oauth_file != NULL || args->http.tls_cert != NULL ||
+         args->http.tls_key != NULL || args->http.is_behind_proxy))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--path', '--token-file', '--oauth', '--tls-cert', "
                                   "'--tls-key' and '--behind-proxy' need --http or "
                                   "--socket");
-    if (!is_http && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
+    if (!is_http(args) && (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO)))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");
     if (args->data.count == 0 && args->config == NULL)
@@ -755,7 +823,8 @@ static int mcp_main(void *parsed)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--otlp' is a URL of http or https");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    status = is_http ? serve_http(args) : serve(args);
+    status =
+        is_http(args) || args->console != NULL ? serve_by_children(args) : serve(args);
     gbx_access_file_cleanup(&args->access);
     return status;
 }

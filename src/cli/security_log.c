@@ -100,7 +100,9 @@ static void on_line(void *user, const char *line, size_t len)
         line = gbx_need(all < 0 ? NULL : named);
         len = (size_t)all;
     }
-    if (offer(log, line, len))
+    if (log->also != NULL)
+        log->also(log->also_user, line, len);
+    if (!log->is_open || offer(log, line, len))
         return;
     error = errno;
     if (atomic_compare_exchange_strong(&log->error, &none, error) && log->says)
@@ -116,8 +118,9 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
 
     bool is_stderr = strcmp(path, "-") == 0;
 
-    *log =
-        (gbx_security_log){.fd = is_stderr ? STDERR_FILENO : open(path, flags, 0600)};
+    *log = (gbx_security_log){.fd = is_stderr ? STDERR_FILENO : open(path, flags, 0600),
+                              .also = log->also,
+                              .also_user = log->also_user};
     if (log->fd < 0)
         return fail(reterr, "open", path, errno);
     log->name = gbx_need(strdup(is_stderr ? "standard error" : path));
@@ -132,7 +135,7 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
 
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options)
 {
-    if (!log->is_open)
+    if (!log->is_open && log->also == NULL)
         return;
     options->on_audit = on_line;
     options->audit_user = log;

@@ -171,7 +171,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     if (i->answers.len == 0)
         (void)gbx_buf_printf(&i->answers, "run %d: ", i->runs);
     if (i->left-- > 0) {
-        gbx_mcp_ask(i->request, "What is your name?", schema, on_answer, i);
+        gbx_mcp_ask(i->request, "What is your name?", schema, NULL, on_answer, i);
         return;
     }
     finish_block(i->request, (gbx_view){(char *)i->answers.data, i->answers.len},

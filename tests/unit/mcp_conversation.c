@@ -49,7 +49,9 @@ static struct scene {
     char answers[256];   /* a word each */
     char content[256];   /* of the last answer */
     int calls, cancels, answered, ended, idled, gave_up;
-    int asks; /* questions of a call of "ask" */
+    int asks;                      /* questions of a call of "ask" */
+    int asks_url;                  /* with an address */
+    int is_watched, shown, hidden; /* the page: does a person look at it? */
     int is_deaf, is_full, ends_when_answered, ends_when_cancelled;
 } s;
 
@@ -64,6 +66,10 @@ static const struct {
     {"idled", &s.idled},
     {"gave_up", &s.gave_up},
     {"asks", &s.asks},
+    {"asks_url", &s.asks_url},
+    {"is_watched", &s.is_watched},
+    {"shown", &s.shown},
+    {"hidden", &s.hidden},
     {"is_deaf", &s.is_deaf},
     {"is_full", &s.is_full},
     {"ends_when_answered", &s.ends_when_answered},
@@ -90,6 +96,7 @@ static const char *const words[][2] = {
     {"$RPC", "\"jsonrpc\":\"2.0\""},
     {"$META", MODERN("")},
     {"$CAN_ASK", MODERN("\"elicitation\":{}")},
+    {"$CAN_OPEN", MODERN("\"elicitation\":{\"url\":{}}")},
     {"$CAPS", "{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,"
               "\"listChanged\":true},\"prompts\":{},\"logging\":{}}"},
     {"$INFO", "{\"name\":\"test\",\"version\":\"1\"}"},
@@ -281,8 +288,12 @@ static void work(gbx_mcp_request *request, gbx_view arguments, int asks)
                    trace.at != NULL ? trace.at : "");
     gbx_mcp_on_cancel(request, on_cancel, kept);
     for (int i = 0; i < asks; i++)
-        gbx_mcp_ask(request, "May I?", "{\"type\":\"object\",\"properties\":{}}",
-                    on_answer, kept);
+        if (s.asks_url > 0)
+            gbx_mcp_ask_url(request, "Go there", "https://example.com/", "1", on_answer,
+                            kept);
+        else
+            gbx_mcp_ask(request, "May I?", "{\"type\":\"object\",\"properties\":{}}",
+                        NULL, on_answer, kept);
     assert_int_equal(s.answered, answered); /* never from inside */
 }
 
@@ -468,6 +479,43 @@ static void on_server(char *rest)
     use_client(1);
 }
 
+static bool on_is_watched(const void *user)
+{
+    return s.is_watched > 0;
+}
+
+static void on_show(void *user, uint64_t number, const char *json)
+{
+    assert_int_equal(number, ++s.shown);
+    (void)snprintf(s.content, sizeof s.content, "%s", json);
+}
+
+static void on_hide(void *user, uint64_t number)
+{
+    s.hidden++;
+}
+
+/* "opens", "leaves", or "NUMBER ANSWER" */
+static void on_page(char *rest)
+{
+    static const gbx_mcp_page page = {.is_watched = on_is_watched,
+                                      .show = on_show,
+                                      .hide = on_hide};
+    gbx_view answer;
+
+    s.is_watched = strcmp(rest, "leaves") != 0;
+    if (strcmp(rest, "opens") == 0) {
+        gbx_mcp_server_set_page(s.now->server, &page);
+    } else if (!s.is_watched) {
+        gbx_mcp_page_left(s.now->server);
+    } else {
+        uint64_t number = (uint64_t)steps_number(&rest);
+
+        assert_true(gbx_view_open(rest, strlen(rest), &answer));
+        gbx_mcp_page_answer(s.now->server, number, answer);
+    }
+}
+
 static void on_too_long(char *rest)
 {
     gbx_mcp_server_take_too_long(s.now->server);
@@ -579,6 +627,7 @@ static const steps_verb verbs[] = {
     {"sleep", on_sleep, NULL},
     {"client", on_client, NULL},
     {"server", on_server, NULL},
+    {"page", on_page, NULL},
     {"too long", on_too_long, NULL},
     {"instructions", on_instructions, NULL},
     {"updated", on_updated, NULL},

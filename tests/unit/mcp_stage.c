@@ -203,7 +203,7 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
                      void *user)
 {
     assert_non_null(id);
-    gbx_mcp_ask(request, message, url, done, user);
+    gbx_mcp_ask(request, message, url, NULL, done, user);
 }
 
 void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
@@ -212,6 +212,7 @@ void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
 }
 
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 const char *about,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {

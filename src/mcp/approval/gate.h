@@ -111,6 +111,7 @@ typedef struct gbx_gate_options {
     /* Gets the lines of the security log, on the loop's thread. NULL: nobody does. */
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;
+    const char *page;      /* the address of the page, or "", later perhaps; or NULL */
     bool takes_sign_ins;   /* let people sign in to servers where the client can open
                             * addresses, which must be on this machine */
     bool keeps_no_answers; /* offer no permanent answers: the client is not the user

@@ -308,10 +308,17 @@ static void refuse_unasked(gbx_tool_call *call, const char *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how = {.ceiling = GBX_KIB(16)};
     GBX_CLEANUP(gbx_free) char *rule = gbx_gate_rule_of(call);
+    const char *page = call->gate->options.page;
+    bool has_page = page != NULL && page[0] != '\0';
 
     call->answer = "nobody";
+    if (has_page || call->gate->config->path != NULL)
+        (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to ");
+    if (has_page)
+        (void)gbx_buf_printf(&how, "open %s, and then make this call again, or to ",
+                             page);
     if (call->gate->config->path != NULL) {
-        (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to run `");
+        (void)gbx_buf_puts(&how, "run `");
         /* The command is for the person, not for the author of the call, which may
          * have a shell. */
         (void)gbx_buf_puts(&how, "glovebox mcp allow");
@@ -323,7 +330,7 @@ static void refuse_unasked(gbx_tool_call *call, const char *why)
                            "` in a terminal, which allows every call of this tool, "
                            "or to add ");
     } else {
-        (void)gbx_buf_puts(&how, "to allow it for good, add ");
+        (void)gbx_buf_puts(&how, has_page ? "add " : "to allow it for good, add ");
     }
     (void)gbx_buf_puts(&how,
                        rule != NULL
@@ -417,15 +424,21 @@ static void ask(gbx_tool_call *call)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = MESSAGE_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf schema = {.ceiling = 1024};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf about = {.ceiling = GBX_KIB(4)};
 
-    if (!put_message(&message, call) || !put_schema(&schema, call)) {
+    gbx_json_put_text(&about, "server", call->up.server->name);
+    gbx_json_put_text(&about, "tool", call->up.tool);
+    if (call->line != 0)
+        gbx_json_put_integer(&about, "line", call->line);
+    if (!put_message(&message, call) || !put_schema(&schema, call) ||
+        !gbx_buf_append(&about, "", 1)) {
         refuse_unasked(call, "it cannot be shown");
         return;
     }
     call->state = GBX_TOOL_CALL_ASKING;
     call->holders++;
     gbx_mcp_ask(call->request, (const char *)message.data, (const char *)schema.data,
-                on_answer, call);
+                (const char *)about.data, on_answer, call);
 }
 
 void gbx_gate_question(gbx_tool_call *call)

@@ -104,7 +104,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
         return false;
     if (!is_url) {
         gbx_mcp_ask(call->request, (const char *)message.data, (const char *)clean.data,
-                    on_answer, r);
+                    NULL, on_answer, r);
         return true;
     }
     url = gbx_view_string(question->url, GBX_KIB(4));

@@ -88,19 +88,11 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
         report_end(child);
 }
 
-gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *caller,
-                              const gbx_child_hooks *hooks)
+gbx_child_link *gbx_child_adopt(gbx_child_set *children, int fd,
+                                const gbx_child_hooks *hooks)
 {
-    gbx_child_link *child;
-    int fd;
+    gbx_child_link *child = gbx_need(calloc(1, sizeof *child));
 
-    if (children->count >= GBX_CHILDREN_MAX) {
-        errno = EAGAIN;
-        return NULL;
-    }
-    if (!gbx_spawner_fork(children->spawner, caller, &fd))
-        return NULL;
-    child = gbx_need(calloc(1, sizeof *child));
     child->owner = children;
     child->hooks = *hooks;
     gbx_mcp_line_reader_init(&child->lines, LINE_MAX_BYTES);
@@ -111,6 +103,22 @@ gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *ca
     LIST_INSERT_HEAD(&children->links, child, entry);
     children->count++;
     return child;
+}
+
+gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *caller,
+                              const gbx_child_hooks *hooks)
+{
+    gbx_http_console *console = children->console;
+    int fd;
+
+    if (children->count >= GBX_CHILDREN_MAX) {
+        errno = EAGAIN;
+        return NULL;
+    }
+    return gbx_spawner_fork(children->spawner, caller,
+                            console != NULL ? console->join(console) : -1, &fd)
+               ? gbx_child_adopt(children, fd, hooks)
+               : NULL;
 }
 
 bool gbx_child_send(gbx_child_link *child, const void *line, size_t len)

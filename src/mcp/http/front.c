@@ -465,6 +465,8 @@ static void cleanup(front *f)
     gbx_http_server_free(f->server);
     gbx_http_tls_free(f->tls);
     gbx_child_set_drop(&f->children);
+    if (f->options->console != NULL)
+        f->options->console->stop(f->options->console);
     gbx_http_listeners_close(&f->listeners);
     for (size_t i = 0; i < GBX_COUNTOF(f->signals); i++)
         event_free(f->signals[i]);
@@ -507,8 +509,16 @@ static void start_first(front *f)
 {
     static const gbx_http_caller nobody = {0};
     gbx_http_access *access = f->options->access;
+    gbx_http_console *console = f->options->console;
+    const gbx_http_caller *caller = access != NULL ? &access->whole : &nobody;
 
-    f->first = new_session(f, access != NULL ? &access->whole : &nobody, true);
+    if (console != NULL)
+        f->status =
+            console->start(console, f->loop, f->children.spawner, caller, f->err);
+    if (f->status != GBX_OK)
+        return;
+    f->children.console = console;
+    f->first = new_session(f, caller, true);
     if (f->first == NULL) {
         fail_start(f);
         return;

@@ -73,16 +73,31 @@ struct gbx_http_access {
     const char *(*document)(gbx_http_access *access, const char *path);
 };
 
+/* ---- a page besides the server: src/mcp/console ---------------------------------- */
+
+/* Loop's thread only. */
+typedef struct gbx_http_console gbx_http_console;
+struct gbx_http_console {
+    /* Listen. caller: who calls tools on the page, by children of the spawner. */
+    gbx_status (*start)(gbx_http_console *console, gbx_mcp_loop *loop, int spawner,
+                        const gbx_http_caller *caller, gbx_error *reterr);
+    /* A descriptor for another server process, which becomes the caller's; -1: none is
+     * left. */
+    int (*join)(gbx_http_console *console);
+    void (*stop)(gbx_http_console *console);
+};
+
 /* ---- front.c --------------------------------------------------------------- */
 
 typedef struct gbx_http_options {
-    const char *address;     /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
-    const char *socket;      /* path of a socket file, or NULL */
-    const char *path;        /* "/mcp" */
-    const char *token_file;  /* for "Authorization: Bearer"; NULL: no token needed */
-    gbx_trust trust;         /* in that file */
-    const char *oauth_file;  /* for OAuth; NULL: none */
-    gbx_http_access *access; /* by that file, or NULL; borrowed */
+    const char *address;       /* "[ADDR:]PORT" or GBX_HTTP_SYSTEMD, or NULL */
+    const char *socket;        /* path of a socket file, or NULL */
+    const char *path;          /* "/mcp" */
+    const char *token_file;    /* for "Authorization: Bearer"; NULL: no token needed */
+    gbx_trust trust;           /* in that file */
+    const char *oauth_file;    /* for OAuth; NULL: none */
+    gbx_http_access *access;   /* by that file, or NULL; borrowed */
+    gbx_http_console *console; /* or NULL; borrowed */
     const char *tls_cert; /* PEM file of the certificate and its chain; NULL: no TLS */
     const char *tls_key;  /* PEM file of its key */
     bool is_behind_proxy;
@@ -164,14 +179,16 @@ void gbx_http_tls_end(const gbx_http_tls *tls, struct bufferevent *bev);
 /*
  * Fork the spawner. Call it before any thread is started and any secret is read. It
  * returns in the front, where *ret_socket is the socket to the spawner; and later in
- * each child, where it is -1, *ret_caller is its caller, and standard
- * input and output lead to the client.
+ * each child, where it is -1, *ret_caller is its caller, *ret_console leads to the page
+ * or is -1, and standard input and output lead to the client.
  */
 gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
-                             gbx_error *reterr);
+                             int *ret_console, gbx_error *reterr);
 
-/* Fork a child; *ret_fd is the other end of its stdin and stdout. False with errno. */
-bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int *ret_fd);
+/* Fork a child; *ret_fd is the other end of its stdin and stdout. console: its descriptor
+ * to the page, which is closed here; or -1. False with errno. */
+bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int console,
+                      int *ret_fd);
 
 /* ---- http_request.c ---------------------------------------------------------- */
 
@@ -249,6 +266,7 @@ typedef enum gbx_http_verdict {
 
 typedef struct gbx_http_hooks {
     void *user;
+    size_t max; /* limit of connections; 0: what descriptors allow */
     /* The head is complete. */
     gbx_http_verdict (*head)(void *user, gbx_http_connection *c,
                              const gbx_http_request *request);
@@ -314,6 +332,7 @@ typedef struct gbx_child_hooks {
 /* All links, also freed ones that still wait for their child to end. */
 typedef struct gbx_child_set {
     gbx_mcp_loop *loop;
+    gbx_http_console *console; /* that children join; or NULL */
     int spawner;
     size_t count;
     LIST_HEAD(, gbx_child_link) links;
@@ -325,6 +344,10 @@ typedef struct gbx_child_set {
 /* NULL with errno; EAGAIN: too many children. */
 gbx_child_link *gbx_child_new(gbx_child_set *children, const gbx_http_caller *caller,
                               const gbx_child_hooks *hooks);
+/* Lines to and from whoever has the other end of a socket that does not block. Takes
+ * ownership of fd. */
+gbx_child_link *gbx_child_adopt(gbx_child_set *children, int fd,
+                                const gbx_child_hooks *hooks);
 /* Send one message, without its newline. False: too many bytes wait to be read. */
 bool gbx_child_send(gbx_child_link *child, const void *line, size_t len);
 /* Ask the child to end. No hook is called any more. NULL is ignored. */

@@ -460,7 +460,7 @@ gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *lis
     server->loop = loop;
     server->hooks = *hooks;
     server->tls = tls;
-    server->max = max_connections();
+    server->max = hooks->max > 0 ? hooks->max : max_connections();
     TAILQ_INIT(&server->connections);
     gbx_mcp_timer_init(&server->again, loop, on_again, server);
     for (size_t i = 0; i < listeners->count; i++)

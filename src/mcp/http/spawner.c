@@ -26,6 +26,14 @@ static bool fill_standard(void)
     return fd >= 0 && close(fd) == 0;
 }
 
+/* Over stdio, a client waits for the end of the output that we have inherited. */
+static bool leave_standard(void)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    return fd >= 0 && dup2(fd, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0;
+}
+
 /* Die with the parent. False: the parent is dead already. */
 static bool follow(pid_t parent)
 {
@@ -44,26 +52,29 @@ static bool become_child(int socket, int fd, pid_t parent)
 }
 
 /* Fork a child for each request. Returns 0 in a child, 1 on failure and at the end. */
-static int serve_front(int socket, gbx_http_caller *caller)
+static int serve_front(int socket, gbx_http_caller *caller, int *ret_console)
 {
     pid_t self = getpid();
-    int fd;
+    int fds[2];
 
-    while (gbx_fd_receive(socket, caller, sizeof *caller, &fd, 1, MSG_CMSG_CLOEXEC) ==
+    while (gbx_fd_receive(socket, caller, sizeof *caller, fds, 2, MSG_CMSG_CLOEXEC) ==
            sizeof *caller) {
-        pid_t child = fd >= 0 ? fork() : -1;
+        pid_t child = fds[0] >= 0 ? fork() : -1;
 
         caller->name[sizeof caller->name - 1] = 0;
-        if (child == 0)
-            return become_child(socket, fd, self) ? 0 : 1;
+        if (child == 0) {
+            *ret_console = fds[1];
+            return become_child(socket, fds[0], self) ? 0 : 1;
+        }
         /* After a failed fork this tells the front: its end of the socket is closed. */
-        gbx_fd_close(&fd);
+        gbx_fd_close(&fds[0]);
+        gbx_fd_close(&fds[1]);
     }
     return 1;
 }
 
 gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
-                             gbx_error *reterr)
+                             int *ret_console, gbx_error *reterr)
 {
     pid_t front = getpid();
     int pair[2];
@@ -88,22 +99,25 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
     /* Signals of the terminal go only to the front, which ends us in order. */
     (void)setpgid(0, 0);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps */
-    if (!follow(front) || serve_front(pair[1], ret_caller) != 0)
+    if (!follow(front) || !leave_standard() ||
+        serve_front(pair[1], ret_caller, ret_console) != 0)
         _exit(0);
     *ret_socket = -1;
     return GBX_OK;
 }
 
-bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int *ret_fd)
+bool gbx_spawner_fork(int spawner, const gbx_http_caller *caller, int console,
+                      int *ret_fd)
 {
-    int pair[2];
-    bool is_sent;
+    int pair[2] = {-1, -1};
+    bool is_sent = false;
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-        return false;
-    is_sent = gbx_fd_send(spawner, caller, sizeof *caller, &pair[1], 1,
-                          MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *caller;
-    (void)close(pair[1]);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0)
+        is_sent = gbx_fd_send(spawner, caller, sizeof *caller,
+                              (int[]){pair[1], console}, console >= 0 ? 2 : 1,
+                              MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *caller;
+    gbx_fd_close(&console);
+    gbx_fd_close(&pair[1]);
     if (!is_sent)
         gbx_fd_close(&pair[0]);
     else

@@ -65,7 +65,7 @@ void gbx_mcp_ask_end(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
 {
     gbx_mcp_server *server = ask->request->server;
 
-    if (ask->is_sent && !ask->request->era.is_modern)
+    if (ask->is_sent && !ask->is_local && !ask->request->era.is_modern)
         withdraw(server, ask);
     ask->is_answered = true;
     ask->answer = how;
@@ -239,15 +239,27 @@ bool gbx_mcp_takes_links(const gbx_mcp_request *request)
     return strcmp(gbx_mcp_request_version(request), GBX_MCP_LINKS_SINCE) >= 0;
 }
 
+/* How the page can ask. */
+static unsigned page_asks(const gbx_mcp_server *server)
+{
+    const gbx_mcp_page *page = &server->page;
+
+    return page->is_watched != NULL && page->is_watched(page->user) ? GBX_MCP_ASK_FORM
+                                                                    : 0;
+}
+
 unsigned gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
-    return !request->is_cancelled && request->method->is_stateful ? request->era.can_ask
-                                                                  : 0;
+    return !request->is_cancelled && request->method->is_stateful
+               ? request->era.can_ask | page_asks(request->server)
+               : 0;
 }
 
 unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server)
 {
-    return server->latest.can_ask;
+    bool has_page = server->page.is_watched != NULL;
+
+    return server->latest.can_ask | (has_page ? GBX_MCP_ASK_FORM : 0u);
 }
 
 /* ---- results and errors ------------------------------------------------------ */

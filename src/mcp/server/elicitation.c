@@ -18,13 +18,15 @@
 #include <sys/random.h>
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
+#define CODE_MAX   ((size_t)64 * 1024) /* longer code is not shown on the page */
 
 /* ---- asking ------------------------------------------------------------------ */
 
 /* params: its members, without braces; moved in. NULL: nobody can be asked. */
-static void ask_by(gbx_mcp_request *request, char *params,
-                   void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
-                   void *user)
+static gbx_mcp_ask_entry *ask_by(gbx_mcp_request *request, char *params,
+                                 void (*done)(void *user, gbx_mcp_answer answer,
+                                              gbx_view content),
+                                 void *user)
 {
     gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
 
@@ -40,9 +42,32 @@ static void ask_by(gbx_mcp_request *request, char *params,
     else if (ask->params == NULL)
         gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(request->server);
+    return ask;
+}
+
+/* Show it on the page, with the code that the person is asked about. */
+static void show(gbx_mcp_ask_entry *ask, const char *about)
+{
+    gbx_mcp_server *server = ask->request->server;
+    gbx_view arguments = gbx_view_member(ask->request->params, "arguments");
+    gbx_view code = gbx_view_member(arguments, "code");
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = 2 * PARAMS_MAX};
+
+    if (server->page.show == NULL || ask->is_answered)
+        return;
+    (void)gbx_buf_printf(&to, "{%s", ask->params);
+    if (gbx_view_kind(code) == '"' && code.len <= CODE_MAX)
+        gbx_json_put_json(&to, "code", code.at, code.len);
+    (void)gbx_buf_printf(&to, "%s%s}", about != NULL ? "," : "",
+                         about != NULL ? about : "");
+    if (!gbx_buf_append(&to, "", 1))
+        return;
+    ask->shown = ++server->last_shown;
+    server->page.show(server->page.user, ask->shown, (const char *)to.data);
 }
 
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 const char *about,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {
@@ -54,7 +79,8 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
         gbx_json_put_text(&to, "mode", "form");
     gbx_json_put_text(&to, "message", message);
     gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
-    ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
+    show(ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user),
+         about);
 }
 
 void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
@@ -70,7 +96,7 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
     gbx_json_put_text(&to, "message", message);
     gbx_json_put_text(&to, "url", url);
     gbx_json_put_text(&to, "elicitationId", id);
-    ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
+    (void)ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
 }
 
 /* 2026-07-28 has no such message. */
@@ -106,8 +132,8 @@ static void take_answer(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
     gbx_mcp_settle_soon(ask->request->server);
 }
 
-/* result is {action, content}; anything else counts as NOBODY. */
-static void take_result(gbx_mcp_ask_entry *ask, gbx_view result)
+/* Keep the content of {action, content}; anything else counts as NOBODY. */
+static gbx_mcp_answer read_result(gbx_mcp_ask_entry *ask, gbx_view result)
 {
     static const char *const actions[] = {[GBX_MCP_ANSWER_ACCEPT] = "accept",
                                           [GBX_MCP_ANSWER_DECLINE] = "decline",
@@ -121,7 +147,36 @@ static void take_result(gbx_mcp_ask_entry *ask, gbx_view result)
             how = (gbx_mcp_answer)i;
     if (how == GBX_MCP_ANSWER_ACCEPT && gbx_view_kind(content) == '{')
         ask->content = gbx_need(strndup(content.at, content.len));
-    take_answer(ask, how);
+    return how;
+}
+
+/* ---- the page ------------------------------------------------------------------ */
+
+void gbx_mcp_server_set_page(gbx_mcp_server *server, const gbx_mcp_page *page)
+{
+    server->page = page != NULL ? *page : (gbx_mcp_page){0};
+}
+
+void gbx_mcp_page_answer(gbx_mcp_server *server, uint64_t number, gbx_view result)
+{
+    gbx_mcp_ask_entry *ask;
+
+    TAILQ_FOREACH(ask, &server->asks, entry)
+    {
+        if (ask->shown != number || ask->request == NULL || ask->is_answered)
+            continue;
+        gbx_mcp_ask_end(ask, read_result(ask, result)); /* also at the client */
+        return;
+    }
+}
+
+void gbx_mcp_page_left(gbx_mcp_server *server)
+{
+    gbx_mcp_ask_entry *ask;
+
+    TAILQ_FOREACH(ask, &server->asks, entry)
+    if (ask->is_local && ask->request != NULL && !ask->is_answered)
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
 }
 
 /* ---- legacy clients ---------------------------------------------------------- */
@@ -152,7 +207,7 @@ void gbx_mcp_ask_response(gbx_mcp_server *server, const gbx_rpc_message *message
         if (!is_out(ask) || ask->rpc_id != id)
             continue;
         if (message->kind == GBX_RPC_RESULT)
-            take_result(ask, message->payload);
+            take_answer(ask, read_result(ask, message->payload));
         else
             take_answer(ask, GBX_MCP_ANSWER_NOBODY);
         return;
@@ -320,7 +375,7 @@ static void take_answers(gbx_mcp_request *request, gbx_view responses)
         print_key(ask, key);
         response = gbx_view_member(responses, key);
         if (response.at != NULL)
-            take_result(ask, response);
+            take_answer(ask, read_result(ask, response));
         else
             ask->is_sent = false;
     }
@@ -358,9 +413,6 @@ bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
         return true;
     }
     take_answers(request, responses);
-    /* Capabilities are declared anew with each request. */
-    if (request->era.can_ask == 0)
-        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(server);
     return true;
 }
@@ -379,6 +431,13 @@ static void give_answer(gbx_mcp_ask_entry *ask)
     free(ask);
 }
 
+static void await_page(gbx_mcp_ask_entry *ask)
+{
+    ask->is_sent = true;
+    ask->until_ns =
+        gbx_clock_now_ns() + (int64_t)ask->request->server->ask_ms * GBX_NS_PER_MS;
+}
+
 static void send_open(gbx_mcp_server *server)
 {
     gbx_mcp_ask_entry *ask;
@@ -389,7 +448,15 @@ static void send_open(gbx_mcp_server *server)
 
         if (request == NULL || ask->is_sent || ask->is_answered)
             continue;
-        if (!request->era.is_modern)
+        ask->is_local =
+            ask->shown > 0 && (request->era.can_ask & GBX_MCP_ASK_FORM) == 0;
+        if (ask->is_local ? (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) == 0
+                          : request->era.can_ask == 0)
+            /* The page was left, or the client has come back with other capabilities. */
+            gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
+        else if (ask->is_local)
+            await_page(ask);
+        else if (!request->era.is_modern)
             send_legacy(ask);
         else if (request->id_len > 0)
             ask_by_retry(ask->request); /* with all of its questions */
@@ -406,6 +473,8 @@ void gbx_mcp_asks_settle(gbx_mcp_server *server)
             continue;
         }
         TAILQ_REMOVE(&server->asks, ask, entry);
+        if (ask->shown > 0 && server->page.hide != NULL)
+            server->page.hide(server->page.user, ask->shown);
         if (ask->request != NULL)
             ask->request->ask_count--;
         give_answer(ask);
@@ -422,7 +491,8 @@ void gbx_mcp_asks_expire(gbx_mcp_server *server)
     gbx_mcp_ask_entry *ask;
 
     TAILQ_FOREACH(ask, &server->asks, entry)
-    if (is_out(ask) && !ask->request->era.is_modern && now >= ask->until_ns)
+    if (is_out(ask) && (ask->is_local || !ask->request->era.is_modern) &&
+        now >= ask->until_ns)
         gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_LATE);
     while (r != NULL) {
         gbx_mcp_request *next = LIST_NEXT(r, entry);

@@ -192,21 +192,23 @@ typedef enum gbx_mcp_answer {
 /* How the client of this request can ask, where the method allows it: bits of
  * gbx_mcp_asking. */
 unsigned gbx_mcp_can_ask(const gbx_mcp_request *request);
-/* The same of the client's latest request, whatever it was for. */
+/* The same of the client's latest request, whatever it was for; forms, too, if there is a
+ * page, which may be opened later. */
 unsigned gbx_mcp_server_can_ask(const gbx_mcp_server *server);
 
 /*
- * Ask with a form. Legacy: sends a request to the client. Modern: answers the client's
- * request with input_required and a random handle as its state; the work continues
- * when the client returns with that handle, and the handler notices only the delay.
- * One request may ask several questions at once. done is called exactly once, on the
- * loop's thread, never from inside. If the request ends first, done is called after
- * that, with ENDED.
+ * Ask with a form, at the client, and on the page if there is one. Legacy: sends a
+ * request to the client. Modern: answers the client's request with input_required and a
+ * random handle as its state; the work continues when the client returns with that
+ * handle, and the handler notices only the delay. One request may ask several questions
+ * at once. done is called exactly once, on the loop's thread, never from inside. If the
+ * request ends first, done is called after that, with ENDED.
  *
- * schema: JSON object, flat, as in elicitation. content: the filled-in form, or no
- * value.
+ * schema: JSON object, flat, as in elicitation. about: members of JSON for the page,
+ * without braces, or NULL. content: the filled-in form, or no value.
  */
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 const char *about,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
 
@@ -220,6 +222,26 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
 bool gbx_mcp_is_asking(const gbx_mcp_request *request);
 /* What the person was to do there is done. */
 void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id);
+
+/* Another place where a person can fill in forms: a page of this machine. The first
+ * answer, there or at the client, is the answer. */
+typedef struct gbx_mcp_page {
+    void *user;
+    /* Does a person look at it? Then a client that cannot ask need not. */
+    bool (*is_watched)(const void *user);
+    /* A question is open. json: message, requestedSchema, code, and its about. */
+    void (*show)(void *user, uint64_t number, const char *json);
+    /* It is not open any more. */
+    void (*hide)(void *user, uint64_t number);
+} gbx_mcp_page;
+
+/* Copied; NULL: none. */
+void gbx_mcp_server_set_page(gbx_mcp_server *server, const gbx_mcp_page *page);
+/* The person's answer: {action, content}, as in elicitation. Ignored if the question is
+ * not open. */
+void gbx_mcp_page_answer(gbx_mcp_server *server, uint64_t number, gbx_view result);
+/* Nobody looks at it any more: questions that are open there alone end with NOBODY. */
+void gbx_mcp_page_left(gbx_mcp_server *server);
 
 /* ---- stdio.c ------------------------------------------------------------- */
 

@@ -122,15 +122,18 @@ typedef struct gbx_mcp_ask_entry {
     TAILQ_ENTRY(gbx_mcp_ask_entry) entry;
     gbx_mcp_request *request; /* NULL: it has ended */
     uint32_t number;          /* among the request's questions; "ask-NUMBER" */
+    uint64_t shown;           /* its number on the page; 0: it is not there */
+    bool is_local;            /* the page alone asks it */
     int64_t rpc_id;           /* legacy: of our request to the client */
     char *params;             /* members as sent: message, and a schema or an address */
-    bool is_sent;             /* legacy: to the client; modern: in an input_required */
+    bool is_sent;             /* legacy: to the client; modern: in an input_required;
+                               * or to the page alone */
     bool is_answered;         /* but done has not been called yet */
     gbx_mcp_answer answer;
     char *content; /* JSON, or NULL */
     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
     void *user;
-    int64_t until_ns; /* legacy: when we stop waiting */
+    int64_t until_ns; /* legacy, or of the page alone: when we stop waiting */
 } gbx_mcp_ask_entry;
 
 struct gbx_mcp_request {
@@ -198,6 +201,8 @@ struct gbx_mcp_server {
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
     void *advise_user;
     gbx_telemetry *telemetry; /* or NULL */
+    gbx_mcp_page page;
+    uint64_t last_shown;
     gbx_mcp_timer patience;
     gbx_mcp_timer settle; /* runs work that must not run from inside a call */
     gbx_mcp_timer expiry; /* of questions */

@@ -420,7 +420,9 @@ static void on_stopped(evutil_socket_t fd, short what, void *arg)
 static gbx_status open_port(sign_in *s, gbx_error *err)
 {
     const gbx_http_options here = {.address = "0"};
-    const gbx_http_hooks browser_hooks = {s, on_head, on_callback};
+    const gbx_http_hooks browser_hooks = {.user = s,
+                                          .head = on_head,
+                                          .request = on_callback};
     gbx_status status = gbx_http_listeners_open(&s->listeners, &here, err);
 
     if (status != GBX_OK)

@@ -369,11 +369,13 @@ class Builder {
   }
 
   namespace(scope, n) {
-    if (n.declare || n.body?.type !== 'TSModuleBlock' || n.id.type !== 'Identifier') return;
+    if (n.declare || n.id.type !== 'Identifier') return;
+    /* namespace A.B { } exports B from A. */
+    const statements = n.body.type === 'TSModuleDeclaration' ? [{ type: 'ExportNamedDeclaration', declaration: n.body, specifiers: [] }] : n.body.body;
     const inner = scopeIn(scope, true), before = this.exports, object = this.object();
     this.edge(object, this.nodeOf(scope, n.id));
     this.exports = object;
-    this.block(inner, n.body.body, true);
+    this.block(inner, statements, true);
     this.exports = before;
   }
 

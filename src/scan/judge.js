@@ -257,8 +257,9 @@ class Judge {
     else if (/evalCode/.test(method)) this.quickjs(call, call.args[options], sources);
     else if (!this.isSet(call.args[options], 'timeout')) this.report('no-timeout', call, `${method}${path.startsWith('vm.') ? '' : ' of isolated-vm'} without timeout`, sources);
     if (call.args[context]) this.context(call, call.args[context], sources);
-    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.Isolate$/) : [])
-      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
+    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.(Isolate|Reference)$/) : [])
+      if (made.paths.includes('isolated-vm.Reference')) this.context(made, made.args[0] ?? 0, sources, false);
+      else if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
   }
 
   /* The calls that make such objects. */
@@ -281,11 +282,13 @@ class Judge {
     return names.some((name) => members.has(name)) || members.has('*');
   }
 
-  context(call, node, sources) {
+  /* hasMembers: code gets what is in the object. */
+  context(call, node, sources, hasMembers = true) {
     const passed = new Set(), network = new Set();
     for (const token of this.s.tokensAt(node)) {
-      if (token.kind === MODULE && HOST.test(token.path)) passed.add(token.path.replace('global.', ''));
-      for (const [name, member] of token.kind === OBJECT ? this.s.membersOf(token) : [])
+      for (const [found, pattern] of token.kind === MODULE ? [[passed, HOST], [network, NETWORK]] : [])
+        if (pattern.test(token.path)) found.add(token.path.replace('global.', ''));
+      for (const [name, member] of token.kind === OBJECT && hasMembers ? this.s.membersOf(token) : [])
         for (const { f, path = '' } of this.s.deep(member, 1)) {
           if (f ? this.usesNetwork(f) : NETWORK.test(path)) network.add(name);
           if (f || (path !== '' && !INTRINSIC.test(path) && !path.includes('()'))) passed.add(name === '*' ? 'all of globalThis' : name);

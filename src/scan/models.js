@@ -59,7 +59,7 @@ const MODELS = [
   /* Texts become literals, which are safe in code, but not in a shell. */
   [/^global\.JSON\.stringify$/, (s, { args: [value], result }) => {
     s.edge(value, result, 2);
-    s.contents(value, result, 2);
+    s.edge(s.read(value, '*'), result, 2);
   }],
   [/^global\.Promise$/, (s, { args: [executor], result }) => s.eachFunction(executor, (f) => s.give(f.params[0], s.token(SETTLE, result, { to: result })))],
   [/^global\.Object\.assign$/, (s, { args: [to, ...rest], result }) => {
@@ -69,17 +69,14 @@ const MODELS = [
   [/^global\.Object\.create$/, (s, { args: [above], result }) => s.copyMembers(above, s.fresh(result))],
   [/^global\.(Object|Reflect)\.getPrototypeOf$/, (s, { args: [value], result }) => s.eachFunction(value, (f, token) => s.give(result, token))],
   [/^global\.Object\.(values|entries)$/, (s, { args: [object], result }, path) => {
-    const isPair = path.endsWith('entries'), member = s.node(), made = s.fresh(result), element = isPair ? s.fresh() : member;
-    s.read(object, '*', member);
-    s.edge(object, member, 1);
+    const isPair = path.endsWith('entries'), member = s.read(object, '*'), made = s.fresh(result), element = isPair ? s.fresh() : member;
     if (isPair) s.write(member, element, '[]');
     s.write(element, made, '[]');
   }],
   [/^global\.(Map|Set|WeakMap|Array)$/, (s, { args, result }) => {
-    const made = s.fresh(result), pair = s.node(), value = s.node();
+    const made = s.fresh(result), pair = s.node();
     for (const arg of args) s.read(arg, '*', pair);
-    s.read(pair, '*', value);
-    s.write(value, made, '*');
+    s.write(s.read(pair, '*'), made, '*');
     s.write(pair, made, '*');
   }],
   /* What a worker is sent arrives at its channel, and what it sends is a result of code. */
@@ -172,9 +169,8 @@ function registration(s, call) {
     return true;
   }
   if (name === 'registerTool') {
-    tool.schema = s.node();
     tool.config = args[1];
-    s.read(args[1], 'inputSchema', tool.schema);
+    tool.schema = s.read(args[1], 'inputSchema');
   } else {
     /* name, [description], [schema], [annotations], handler */
     tool.schemas = args.slice(name === 'tool' ? 1 : 0, -1);
@@ -186,9 +182,5 @@ function registration(s, call) {
 function toolObject(s, call, object) {
   const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node() });
   for (const key of ['parameters', 'inputSchema']) s.read(object, key, tool.schema);
-  for (const key of ['execute', 'handler', 'run', 'callback']) {
-    const node = s.node();
-    s.read(object, key, node);
-    s.seed(node, tool);
-  }
+  for (const key of ['execute', 'handler', 'run', 'callback']) s.seed(s.read(object, key), tool);
 }

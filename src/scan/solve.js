@@ -267,8 +267,10 @@ export class Solver {
     for (const token of [...this.tokensAt(node)]) then(token);
   }
 
-  read(object, name, to) {
+  /* The node to which that member flows, of all objects at a node; "*": all members. */
+  read(object, name, to = this.node()) {
     if (to) this.watch(object, (token) => this.readFrom(token, name, to));
+    return to;
   }
 
   write(from, object, name) {
@@ -429,19 +431,9 @@ export class Solver {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
-      this.contents(arg, call.result, 1);
+      this.edge(this.read(arg, '*'), call.result, 1);
     }
     this.edge(call.receiver, call.result, 1);
-  }
-
-  /* The members of the objects at a node flow to another. */
-  contents(from, to, kind) {
-    this.watch(from, (token) => {
-      if (token.kind !== OBJECT) return;
-      const inner = this.node();
-      this.readBox(token, '*', inner);
-      this.edge(inner, to, kind);
-    });
   }
 
   /* ---- running -------------------------------------------------------------------------- */

@@ -32,7 +32,6 @@ export class Solver {
   flows = []; /* of each node: a Set of edges as to * 4 + kind */
   watchers = []; /* of each node: functions of a token */
   tokens = new Map(); /* by kind and key: { kind, key, ... } */
-  defaults = []; /* of some nodes: the nodes that get their member "default" */
   calls = [];
   functions = new Map(); /* by their nodes */
   tools = [];
@@ -104,11 +103,10 @@ export class Solver {
     const base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.grow(file.count);
     file.base = base;
+    /* `import x from` a CommonJS file gives all of its exports. */
+    if (!file.flags.esm) this.write(at(file.exports), at(file.exports), 'default');
     for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 4 + kind);
-    for (const [object, name, to] of file.gets) {
-      this.read(at(object), name, at(to));
-      if (name === 'default') (this.defaults[at(object)] ??= []).push(at(to));
-    }
+    for (const [object, name, to] of file.gets) this.read(at(object), name, at(to));
     for (const [from, object, name] of file.puts) this.write(at(from), at(object), name);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
     for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
@@ -142,10 +140,7 @@ export class Solver {
         this.give(node, this.module(packageOf(spec)));
         continue;
       }
-      const from = target.exports + target.base;
-      this.edge(from, node);
-      /* `import x from` a CommonJS file gives all of its exports. */
-      if (!target.flags.esm) for (const to of this.defaults[node] ?? []) this.edge(from, to);
+      this.edge(target.exports + target.base, node);
     }
     for (const n of file.bounded) this.watch(n + file.base, ({ kind, source, call }) => {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
@@ -305,14 +300,11 @@ export class Solver {
   readFrom(token, name, to) {
     const { kind, f, source } = token;
     switch (kind) {
-      case FUNCTION:
-        if (name === 'constructor') this.give(to, this.module('global.Function'));
-        if (name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
+      case FUNCTION: case OBJECT:
+        if (f && name === 'constructor') this.give(to, this.module('global.Function'));
+        if (f && name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
+        if (!f && name === 'shape') this.give(to, token);
         this.readBox(token, name, to);
-        break;
-      case OBJECT:
-        this.readBox(token, name, to);
-        if (name === 'shape') this.give(to, token);
         break;
       case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.taint(source.tool, name) : token); break;
       case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
@@ -489,11 +481,13 @@ export class Solver {
 
   /* The tokens of a node, and those of its objects' members, down to that depth. */
   deep(node, depth = 2) {
-    const found = [...this.tokensAt(node)];
-    if (depth > 0)
-      for (const token of this.tokensAt(node))
-        if (token.kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
-    return found;
+    const found = new Set();
+    for (let nodes = [node]; depth >= 0; depth--) {
+      const met = nodes.flatMap((one) => this.tokensAt(one).filter((token) => !found.has(token)));
+      for (const token of met) found.add(token);
+      nodes = met.flatMap((token) => (token.kind === OBJECT ? [...this.membersOf(token).values()] : []));
+    }
+    return [...found];
   }
 
   /* The members of an object and of its prototypes: name, node. */

@@ -264,15 +264,13 @@ class Builder {
       case 'ReturnStatement': if (n.argument) this.edge(this.value(scope, n.argument), this.result); break;
       case 'IfStatement': this.branch(scope, n, (inner, part) => this.statement(inner, part)); break;
       case 'BlockStatement': case 'StaticBlock': this.block(scope, n.body); break;
-      case 'TryStatement':
-        this.block(scope, n.block.body);
-        if (n.handler) {
-          const inner = scopeIn(scope);
-          this.declare(inner, n.handler.param);
-          this.block(inner, n.handler.body.body);
-        }
-        this.statement(scope, n.finalizer);
+      case 'TryStatement': for (const part of [n.block, n.handler, n.finalizer]) this.statement(scope, part); break;
+      case 'CatchClause': {
+        const inner = scopeIn(scope);
+        this.declare(inner, n.param);
+        this.block(inner, n.body.body);
         break;
+      }
       case 'SwitchStatement': {
         const inner = scopeIn(scope), chain = chainOf(n.discriminant);
         this.value(scope, n.discriminant);
@@ -525,12 +523,12 @@ class Builder {
       case 'SequenceExpression': return n.expressions.reduce((last, e) => this.value(scope, e), 0);
       case 'AwaitExpression': case 'SpreadElement': return this.value(scope, n.argument);
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
-      case 'UnaryExpression': case 'UpdateExpression': this.value(scope, n.argument); return 0;
       case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
       case 'TSInstantiationExpression': return this.value(scope, n.expression, name);
-      case 'JSXElement': case 'JSXFragment': this.jsx(scope, n); return 0;
       case 'Import': return this.module('global.import');
     }
+    /* The others hold nothing of interest, but may have calls in them. */
+    for (const part of Object.values(n ?? {}).flat()) if (part?.type) this.value(scope, part);
     return 0;
   }
 
@@ -590,11 +588,6 @@ class Builder {
     if (fields) this.graph.schemas.push({ name, fields });
     if (schema === undefined) return;
     for (const key of TOOL_KEYS) if (values[key]) this.graph.sources.push([values[key].node, String(name)]);
-  }
-
-  jsx(scope, n) {
-    for (const a of n.openingElement?.attributes ?? []) this.value(scope, a.argument ?? a.value?.expression);
-    for (const child of n.children) this.value(scope, child.expression ?? child);
   }
 
   /* flags: 1 new, 8 tagged template */

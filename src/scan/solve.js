@@ -20,6 +20,8 @@ const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|ind
 /* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
  * array literal is known, so it is not read from there. */
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
+/* Modules and globals that may run code or start programs. */
+const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 /* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
 const ESCAPES = /^(shell)?_?(escape|quote)/i;
@@ -46,6 +48,7 @@ export class Solver {
     this.grow(1);
     this.channel = this.node();
     this.byPath = new Map(files.map((file) => [file.path, file]));
+    this.roots = new Set(files.map(({ path }) => /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0]).filter(Boolean));
     this.files = this.related(files);
     this.most = sizeOf(this.files) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
     for (const file of this.files) this.add(file);
@@ -69,7 +72,8 @@ export class Solver {
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
-    const reaching = new Set([...kept].filter((file) => file.flags.danger));
+    const isDangerous = ({ modules, imports, gets }) => [...modules, ...imports].some(([, name]) => DANGER.test(packageOf(name))) || gets.some(([, name]) => name === 'constructor');
+    const reaching = new Set([...kept].filter(isDangerous));
     for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
     for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
     return files.filter((file) => kept.has(file) && reaching.has(file));
@@ -164,13 +168,8 @@ export class Solver {
 
   /* "@/tools/run" and "~/tools/run": compilers map these to the folder of sources. */
   byAlias(spec) {
-    const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
-    for (const path of rest === undefined ? [] : this.byPath.keys()) {
-      const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
-      const found = root && this.resolve(`${root}x`, `./${rest}`);
-      if (found) return found;
-    }
-    return undefined;
+    const rest = /^(@|~|src|#)\/(.+)/.exec(spec)?.[2];
+    return rest && [...this.roots].map((root) => this.resolve(`${root}x`, `./${rest}`)).find(Boolean);
   }
 
   module(path) {

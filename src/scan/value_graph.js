@@ -6,10 +6,7 @@
  * make a value harmless.
  */
 import { parse } from '@babel/parser';
-import { packageOf } from './models.js';
 
-/* Modules and globals that may run code or start programs. */
-const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
 const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
   'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
@@ -73,7 +70,7 @@ class Builder {
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
-    flags: { esm: false, worker: false, inputSchema: false, danger: false },
+    flags: { esm: false, worker: false, inputSchema: false },
   };
   count = 1; /* node 0: no value of interest */
   known = new Map(); /* constants, modules and imports */
@@ -97,7 +94,6 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
-    if (name === 'constructor') this.graph.flags.danger = true;
     if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker = true;
     this.graph.gets.push([object, name, to]);
     return to;
@@ -119,12 +115,10 @@ class Builder {
   }
 
   module(path) {
-    this.graph.flags.danger ||= DANGER.test(path);
     return this.shared('modules', path);
   }
 
   import(spec) {
-    this.graph.flags.danger ||= DANGER.test(packageOf(spec));
     return this.shared('imports', spec);
   }
 
@@ -170,9 +164,8 @@ class Builder {
   /* Declares the names of a list of statements, and of `var` those in nested blocks. */
   hoist(scope, statements, isDeep = false) {
     for (let n of statements) {
-      if (n === null || n === undefined) continue;
-      if (n.type === 'ExportNamedDeclaration' || n.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
-      if (n.declare) continue;
+      if (n?.type === 'ExportNamedDeclaration' || n?.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
+      if (!n || n.declare) continue;
       switch (n.type) {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
@@ -474,8 +467,12 @@ class Builder {
 
   /* ---- expressions --------------------------------------------------------------- */
 
-  firstWord(text) {
-    return this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX));
+  /* A text that is made of parts; its first word is a constant if it begins with that text. */
+  joined(parts, text = '') {
+    const to = this.node();
+    for (const part of parts) this.edge(part, to, 1);
+    if (text.trim() !== '') this.edge(this.constant(text.trim().split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
+    return to;
   }
 
   value(scope, n, name) {
@@ -483,9 +480,8 @@ class Builder {
       case 'Identifier': return this.identifier(scope, n.name);
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
-        const to = this.node(), parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim();
-        for (const part of parts) this.edge(part, to, 1);
-        this.edge(first ? this.firstWord(first) : parts[0], to);
+        const parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim(), to = this.joined(parts, first);
+        if (!first) this.edge(parts[0], to);
         return to;
       }
       case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
@@ -553,12 +549,7 @@ class Builder {
         const inner = side.property?.name === 'length' ? side.object : side.callee?.property?.name === 'byteLength' ? side.arguments[0] : undefined;
         if (inner) this.graph.bounded.push(this.value(scope, inner));
       }
-    if (operator !== '+') return 0;
-    const to = this.node();
-    this.edge(a, to, 1);
-    this.edge(b, to, 1);
-    if (left.type === 'StringLiteral') this.edge(this.firstWord(left.value.trim()), to);
-    return to;
+    return operator === '+' ? this.joined([a, b], left.type === 'StringLiteral' ? left.value : '') : 0;
   }
 
   objectLiteral(scope, n) {

@@ -321,7 +321,8 @@ class Judge {
   /* A worker that runs code: its own text, or code that it is sent. */
   worker(call) {
     const [script, options] = call.args;
-    const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
+    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => one.call.file.flags.worker).flatMap((one) => one.sources);
+    const sources = text.length > 0 ? text : inWorkers;
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
     else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
@@ -348,11 +349,6 @@ class Judge {
       for (let f = within; f !== undefined; f = f.within) this.namesIn.set(f, (this.namesIn.get(f) ?? new Set()).add(name));
     }
     for (const { file, name, container } of this.s.functions.values()) if (ends.has(`${file.path} ${container}`)) this.ends.add(`${file.path} ${name}`);
-  }
-
-  /* Sources that run as code in workers. */
-  codeInWorkers() {
-    return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
 
   /* ---- limits -------------------------------------------------------------------------------- */

@@ -189,8 +189,7 @@ class Builder {
   /* true, false, or undefined if it is not constant. */
   truth(scope, n) {
     switch (n?.type) {
-      case 'BooleanLiteral': return n.value;
-      case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
+      case 'BooleanLiteral': case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
       case 'NullLiteral': return false;
       case 'Identifier': return this.truth(scope, this.find(scope, n.name)?.value);
       case 'UnaryExpression': {
@@ -275,11 +274,7 @@ class Builder {
         }
         break;
       }
-      case 'WhileStatement': case 'DoWhileStatement':
-        this.value(scope, n.test);
-        if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
-        break;
-      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
+      case 'WhileStatement': case 'DoWhileStatement': case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
       case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
       case 'ThrowStatement': this.record(n, 0, 0, 'throw', [this.value(scope, n.argument)]); break;
       case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
@@ -310,7 +305,7 @@ class Builder {
     for (const part of [n.init, n.test, n.update]) part?.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
     const from = this.value(scope, n.right);
     if (n.type === 'ForOfStatement') this.assign(scope, n.left.declarations?.[0].id ?? n.left, this.get(from, '*'));
-    this.statement(scope, n.body);
+    if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
   }
 
   declaration(scope, n) {

@@ -37,6 +37,10 @@ const SANDBOXES = [
 /* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 
+/* Validators in bundles, ajv and zod, make code in which they quote all they are given. What such a
+ * function calls, or members of the object that collects the code. */
+const GENERATORS = [['scopeName', 'scopeRefs', 'scopeValue'], ['args', 'compile', 'content', 'indented', 'write'], ['isRecursiveSchema', 'write']];
+
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
 
@@ -135,7 +139,7 @@ class Judge {
     const { args } = call, [first = 0] = args, sandbox = SANDBOXES.find(({ is }) => is.test(path));
     if (EVAL.test(path)) {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
-      if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
+      if (sources.length > 0 && (path !== 'global.Function' || this.isRun(call))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
     } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
       const sources = this.codeAt(first);
@@ -149,9 +153,13 @@ class Judge {
     }
   }
 
-  /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. */
-  isUsedValue(node) {
-    return this.s.flows[node]?.size > 0 || this.s.watchers[node]?.length > 0;
+  /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. False for the
+   * code of validators. */
+  isRun({ result, within }) {
+    if (!(this.s.flows[result]?.size > 0 || this.s.watchers[result]?.length > 0)) return false;
+    const nodes = this.s.calls.filter((one) => within !== undefined && one.within === within).map(({ receiver }) => receiver);
+    const objects = [...nodes, within?.self ?? 0].map((node) => this.s.members(node)).filter(Boolean);
+    return !GENERATORS.some((names) => names.every((name) => this.namesIn.get(within)?.has(name) || objects.some((members) => members.has(name))));
   }
 
   ranBy(sources) {

@@ -165,7 +165,7 @@ function registration(s, call) {
   }
   const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
   if (isRequest) {
-    s.late.push(() => s.seed(args[1], tool, true));
+    s.late.push([args[1], () => s.seed(args[1], tool, true)]);
     return true;
   }
   if (name === 'registerTool') {

@@ -7,8 +7,9 @@
 import { callModel, isFollowed, isSameSchema, methodModel, packageOf, REGISTERS } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
-/* Limits: steps; tokens per node, for small and large projects; nodes that make a project so. */
-const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
+/* Limits: steps; tokens per node, for small and large projects; steps or nodes that make a project so;
+ * fields of one tool per node, in large projects. */
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, STEPS_MANY = 150000, NODES_MANY = 60000, NODES_LARGE = 500000, FIELDS_MAX = 8;
 
 /* What imports leave out of the names of files. */
 const ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'];
@@ -41,7 +42,7 @@ export class Solver {
   steps = 0;
   cut = new Map(); /* objects that a full node did not take, and the node */
   owners = new Map(); /* the tools of the first parameters of registered handlers */
-  late = []; /* seeds of unregistered tools, laid once the registered ones are known */
+  late = []; /* [node, seed] of unregistered tools, laid once the registered ones are known */
   channel = 0; /* values posted to workers */
 
   constructor(files) {
@@ -152,7 +153,7 @@ export class Solver {
     });
     for (const [node, name] of file.sources) {
       const tool = this.tool(name, file, 0);
-      this.late.push(() => this.seed(node + file.base, tool));
+      this.late.push([node + file.base, () => this.seed(node + file.base, tool)]);
     }
   }
 
@@ -203,6 +204,8 @@ export class Solver {
     this.eachFunction(node, (f) => {
       const owners = this.owners.get(f.params[0]);
       if (tool.how === undefined && owners !== undefined) return;
+      if (isRequest && f.isRequested) return;
+      f.isRequested ||= isRequest;
       tool.handlers = [...tool.handlers ?? [], f];
       tool.line ||= f.line;
       if (f.params.length === 0) return;
@@ -230,14 +233,23 @@ export class Solver {
       this.sets[node] = [token];
     } else {
       /* A full node takes only tokens that come from arguments or results. */
-      if (set.includes(token)) return;
+      if (set.includes(token) || (kind === QUOTED && set.includes(token.plain))) return;
       if (set.length >= this.most && kind > RESULT) {
         if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
+        return;
+      }
+      if (kind === TAINT && source.field !== '' && this.isManyFields(set, source.tool)) {
+        this.give(node, this.taint(source.tool));
         return;
       }
       set.push(token);
     }
     this.queue.push(node, token);
+  }
+
+  /* Where many fields of a tool arrive in a large project, more of them are only its arguments. */
+  isManyFields(set, tool) {
+    return this.most === TOKENS_FEW && set.length >= FIELDS_MAX && set.filter(({ kind, source }) => kind === TAINT && source.tool === tool).length >= FIELDS_MAX;
   }
 
   edge(from, to, kind = 0) {
@@ -252,7 +264,7 @@ export class Solver {
   pass(token, to, kind) {
     const { kind: t, key, source } = token;
     if (kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
-      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source }) : token);
+      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source, plain: token }) : token);
   }
 
   watch(node, then) {
@@ -431,7 +443,8 @@ export class Solver {
 
   run() {
     this.drain();
-    for (const seed of this.late) seed();
+    /* A function that passes handlers on to setRequestHandler() has those of all its callers: it is last. */
+    for (const [, seed] of this.late.sort(([a], [b]) => this.tokensAt(a).length - this.tokensAt(b).length)) seed();
     for (let round = 0; round < 12; round++) {
       this.drain();
       let isNew = false;
@@ -459,7 +472,7 @@ export class Solver {
     const { queue } = this;
     for (let head = 0; head < queue.length && this.steps < STEPS_MAX; head += 2) {
       const node = queue[head], token = queue[head + 1];
-      this.steps++;
+      if (++this.steps > STEPS_MANY) this.most = TOKENS_FEW;
       this.arrive(node, token);
     }
     queue.length = 0;

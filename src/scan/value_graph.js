@@ -578,7 +578,8 @@ class Builder {
 
   /* flags: 1 new, 8 tagged template */
   call(scope, n, flags) {
-    const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
+    /* (0, a.b)() is how compilers write b(). */
+    const c = n.callee.expressions?.[0].type === 'NumericLiteral' ? n.callee.expressions.at(-1) : n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
     if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);

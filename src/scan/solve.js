@@ -119,6 +119,7 @@ export class Solver {
       this.functions.set(at(node), f);
       this.give(at(node), this.token(FUNCTION, at(node), { f }));
     }
+    for (const node of file.helpers) if (node !== 0) this.functions.get(at(node)).isHelper = true;
     for (const [node, path] of file.modules) this.give(at(node), this.module(path));
     for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
     for (const [from, object] of file.spreads) this.copyMembers(at(from), at(object));
@@ -367,6 +368,7 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
+    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(call.name)) this.handOn(call);
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
   }
@@ -397,9 +399,15 @@ export class Solver {
     }
   }
 
+  /* The result is a module, or an object made of it. */
+  handOn({ args: [module], result }) {
+    this.edge(module, result);
+    this.write(module, module, 'default');
+  }
+
   bind(call, f) {
     if (ESCAPES.test(f.name)) return;
-    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0], call.result);
+    if (f.isHelper) this.handOn(call);
     const { args, spread } = call;
     args.forEach((arg, i) => {
       if (arg === 0) return;

@@ -67,6 +67,7 @@ class Builder {
     modules: [], /* [node, name] */
     texts: [], /* [node, constant] */
     imports: [], /* [node, name of the file or package] */
+    helpers: [], /* functions of a compiler that return a module, or an object made of it */
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
@@ -533,6 +534,7 @@ class Builder {
   member(scope, n) {
     const object = this.value(scope, n.object), name = propertyName(n);
     if (n.computed) this.value(scope, n.property);
+    if (name === '__esModule') this.graph.helpers.push(this.within);
     const chain = chainOf(n), isClean = name === 'length' || name === 'size' || (chain !== undefined && this.isClean(scope, chain));
     return isClean ? 0 : this.get(object, name);
   }
@@ -595,6 +597,7 @@ class Builder {
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
+    if (/^(__)?require$/.test(n.arguments[0]?.callee?.name)) this.edge(args[0], result);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
       this.edge(this.module(`zod.${name}()`), result);
       this.edge(args[0] ?? 0, result);

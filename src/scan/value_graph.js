@@ -51,7 +51,28 @@ function chainOf(n) {
 const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
-const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
+
+/* Parts of a regular expression, and of a class in it: "[a-z]", "\d", "{1,9}", "(?:"; "a-z", "\d". */
+const PARTS = /\\p\{[LN]\w?\}|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!]|<[a-z]\w*>)|\{\d+,?\d*\}|\\.|./gs;
+const CLASS_PARTS = /\\p\{[LN]\w?\}|(?:\\[^dws]|[^\\])-(?:\\.|.)|\\.|./gs;
+
+/* True if all it matches is words, or numbers with spaces and operators: no call, no further word of a
+ * command. What it does not know is not strict. */
+function isStrictPattern({ pattern, flags }) {
+  let depth = 0, hasWords = false, hasOthers = false;
+  for (const part of pattern.slice(1, -1).match(PARTS) ?? []) {
+    const isClass = part.startsWith('[');
+    if (/^([.^$]|\[\^.*)$/s.test(part) || (part === '|' && depth === 0)) return false;
+    if (part.startsWith('(')) depth++;
+    else if (part === ')') depth--;
+    else if (isClass || !/^([|*+?]|\{.+\})$/.test(part))
+      for (const one of isClass ? part.slice(1, -1).match(CLASS_PARTS) ?? [] : [part])
+        if (/^(\\[wp].*|[a-z]-[a-z]|[A-Z]-[A-Z])$/.test(one) || (isClass && /^[\p{L}_]$/u.test(one))) hasWords = true;
+        else if (/^(\\?[ ()*^]|\\s)$/.test(one)) hasOthers = true;
+        else if (!/^([\p{L}\p{N}_.\/:@,=+#~%-]|\\[.\/:@,=+#~%-]|\\d|\d-\d)$/u.test(one)) return false;
+  }
+  return /^\^.*\$$/s.test(pattern) && !flags.includes('m') && !(hasWords && hasOthers);
+}
 
 class Builder {
   /* What solve.js reads. */
@@ -616,8 +637,8 @@ class Builder {
 /* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
 function stripsAll([pattern, by]) {
   if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
-  const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
-  return kept !== null && /^(\\[wd.\-/]|[\w.\-@:/ ])*$/.test(kept[1]) && /^[\w\-.]?$/.test(by.value);
+  const kept = /^\[\^((?:\\.|[^\]\\])*\])\+?$/.exec(pattern.pattern);
+  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
 }
 
 function namesOf(n) {

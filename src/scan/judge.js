@@ -59,6 +59,8 @@ export const MEANINGS = {
 };
 export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
 
+const inWorker = ({ file, flags }) => file.flags.worker || (flags & 16) !== 0;
+
 class Judge {
   findings = [];
   namesIn = new Map(); /* of functions: the names of what is called in them */
@@ -168,7 +170,7 @@ class Judge {
 
   evaluated(call, sources, path) {
     const name = path.replace(/^global\./, '').replace('Function', 'new Function');
-    this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
+    this.report('code-eval', call, `reaches ${name}${inWorker(call) ? ', in a worker or child process, which has all rights of the server' : ''}`, sources);
     this.sandbox(call, sources);
   }
 
@@ -276,7 +278,7 @@ class Judge {
   }
 
   vm(call, path, method, sources) {
-    const isConfined = call.file.flags.worker && method !== 'runInThisContext';
+    const isConfined = inWorker(call) && method !== 'runInThisContext';
     const detail = `runs in ${path.startsWith('vm.Script()') ? 'vm.Script.' : 'vm.'}${method}`;
     if (isConfined) this.report('vm-boundary', call, `${detail}, and nothing else keeps it from the worker's process`, sources);
     else this.report('code-vm', call, detail, sources);
@@ -329,7 +331,7 @@ class Judge {
   /* A worker that runs code: its own text, or code that it is sent. */
   worker(call) {
     const [script, options] = call.args;
-    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => one.call.file.flags.worker).flatMap((one) => one.sources);
+    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => inWorker(one.call)).flatMap((one) => one.sources);
     const sources = text.length > 0 ? text : inWorkers;
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');

@@ -57,7 +57,7 @@ export class Solver {
   }
 
   /*
-   * Files with tools, files for workers, and all files connected with these by imports. In a large
+   * Files with tools, files for workers and forks, and all files connected with these by imports. In a large
    * project, only files from which a dangerous call can be reached, and the files they import.
    */
   related(files) {
@@ -71,6 +71,13 @@ export class Solver {
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => Object.hasOwn(REGISTERS, call[2]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
+    for (const file of files)
+      for (const name of [...new Set(file.forks)].flatMap((one) => (one === '*' ? file.texts.map(([, text]) => text) : one))) {
+        const script = /\.[cm]?[jt]s$/.test(name) ? this.resolve(file.path, name) : undefined;
+        if (script === undefined) continue;
+        kept.add(script);
+        script.flags.worker ||= near.get(script).above.length === 0;
+      }
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
     const isDangerous = ({ modules, imports, gets }) => [...modules, ...imports].some(([, name]) => DANGER.test(packageOf(name))) || gets.some(([, name]) => name === 'constructor');

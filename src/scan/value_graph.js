@@ -18,10 +18,10 @@ const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'f
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
 
-function programOf(path, text) {
+function programOf(path, text, startLine = 1) {
   const isTs = /\.[cm]?ts$|\.tsx$/.test(path), plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
   return parse(text, {
-    sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
+    startLine, sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
     allowSuperOutsideMethod: true, allowUndeclaredExports: true, allowNewTargetOutsideFunction: true,
     errorRecovery: true, attachComment: false, createParenthesizedExpressions: false, plugins: isTs ? [...plugins, 'typescript'] : plugins,
   }).program;
@@ -88,6 +88,7 @@ class Builder {
     modules: [], /* [node, name] */
     texts: [], /* [node, constant] */
     imports: [], /* [node, name of the file or package] */
+    forks: [], /* names of programs for fork() that nothing confines; '*': one of the texts */
     helpers: [], /* functions of a compiler that return a module, or an object made of it */
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
@@ -104,6 +105,8 @@ class Builder {
   argumentsNode = 0;
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
+  inText = 0; /* 16 in the text of a worker */
+  texts = new Set(); /* texts of workers that have been read */
   above = 0; /* the superclass of the class that is being read */
 
   node() {
@@ -116,7 +119,7 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
-    if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker = true;
+    if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker ||= this.inText === 0;
     this.graph.gets.push([object, name, to]);
     return to;
   }
@@ -192,7 +195,7 @@ class Builder {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template)Literal$/.test(init?.type) ? init : undefined);
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
@@ -599,7 +602,31 @@ class Builder {
     for (const key of TOOL_KEYS) if (values[key]) this.graph.sources.push([values[key].node, String(name)]);
   }
 
-  /* flags: 1 new, 8 tagged template */
+  /* The scripts of fork(), except those that Node.js confines. */
+  fork([script, ...more]) {
+    const options = more.flatMap(({ properties = [] }) => properties).filter(({ key }) => key?.name === 'execArgv').flatMap(literalsIn);
+    const isConfined = options.some((text) => /^--(experimental-)?permission$/.test(text)) && !options.some((text) => /^--allow-(child|worker|addons|wasi|fs-write)/.test(text));
+    const names = literalsIn(script);
+    if (!isConfined) this.graph.forks.push(...names.length > 0 ? names : ['*']);
+  }
+
+  /* The constant text of a worker is read as a function of its own. */
+  workerText(scope, n) {
+    const literal = n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n, before = this.inText;
+    const text = literal?.quasis?.map(({ value }) => value.cooked).join('0') ?? literal?.value;
+    if (!/[;(]/.test(text) || this.texts.has(literal)) return;
+    this.texts.add(literal);
+    this.inText = 16;
+    try {
+      const { body } = programOf('worker.js', text, literal.loc.start.line);
+      this.func(scopeIn(null), { type: 'FunctionExpression', params: [], body: { type: 'BlockStatement', body }, loc: literal.loc });
+    } catch {
+      /* It is not code. */
+    }
+    this.inText = before;
+  }
+
+  /* flags: 1 new, 8 tagged template, 16 in the text of a worker */
   call(scope, n, flags) {
     /* (0, a.b)() is how compilers write b(). */
     const c = n.callee.expressions?.[0].type === 'NumericLiteral' ? n.callee.expressions.at(-1) : n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
@@ -609,6 +636,8 @@ class Builder {
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
     const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
+    if (name === 'fork') this.fork(n.arguments);
+    if (name === 'Worker') this.workerText(scope, n.arguments[0]);
     const args = [], spread = [];
     n.arguments.forEach((a, i) => {
       if (a.type === 'SpreadElement') spread.push(i);
@@ -630,7 +659,7 @@ class Builder {
   }
 
   record(n, callee, receiver, name, args, { result = 0, spread = [], flags = 0, column = n.loc.start.column } = {}) {
-    this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags, this.container, spread, this.choice, this.within]);
+    this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags | this.inText, this.container, spread, this.choice, this.within]);
   }
 }
 
@@ -640,6 +669,8 @@ function stripsAll([pattern, by]) {
   const kept = /^\[\^((?:\\.|[^\]\\])*\])\+?$/.exec(pattern.pattern);
   return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
 }
+
+const literalsIn = (n) => (n?.type === 'StringLiteral' ? [n.value] : Object.values(n ?? {}).flat().filter((part) => part?.type).flatMap(literalsIn));
 
 function namesOf(n) {
   switch (n?.type) {

@@ -37,6 +37,9 @@ const SANDBOXES = [
 /* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 
+/* Those of fields that hold others. */
+const HOLDS = /\.(object|strictObject|array|union)\(\)/;
+
 /* Validators in bundles, ajv and zod, make code in which they quote all they are given. What such a
  * function calls, or members of the object that collects the code. */
 const GENERATORS = [['scopeName', 'scopeRefs', 'scopeValue'], ['args', 'compile', 'content', 'indented', 'write'], ['isRecursiveSchema', 'write']];
@@ -66,6 +69,7 @@ class Judge {
   namesIn = new Map(); /* of functions: the names of what is called in them */
   ends = new Set(); /* "file name" of functions that end something */
   ran = new Set(); /* tools whose arguments run as code */
+  kinds = new Map(); /* of the nodes of schemas */
   sandboxes = []; /* { call, sources }: calls that run code, with or without limits */
 
   constructor(solver, packages, locks) {
@@ -115,14 +119,21 @@ class Judge {
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
    * that allows free text. */
   kindOf({ tool, field }) {
-    const found = [];
-    for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
-      const at = this.s.members(node)?.get(field);
-      if (at === undefined) continue;
-      const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-      if (paths.length > 0) found.push(paths.sort((a, b) => b.length - a.length)[0]);
-    }
-    return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
+    const nodes = field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? [];
+    const found = nodes.map((node) => this.s.members(node)?.get(field)).filter(Boolean).flatMap((node) => this.kindsAt(node));
+    return found.find((kind) => kind !== '' && !CHOSEN.test(kind)) ?? (found.includes('') ? undefined : found[0]);
+  }
+
+  /* The kinds of a schema, and instead of lists and objects those of what they hold, if all is known. */
+  kindsAt(node) {
+    if (this.kinds.has(node)) return this.kinds.get(node);
+    this.kinds.set(node, ['']); /* not known, also where schemas hold each other */
+    const tokens = this.s.tokensAt(node), paths = tokens.map(({ path = '' }) => path).filter((path) => path.startsWith('zod')).sort((a, b) => b.length - a.length);
+    const own = paths.filter((path) => !HOLDS.test(path)), objects = own.length < paths.length ? tokens.filter(({ kind }) => kind === OBJECT) : [];
+    const inner = objects.flatMap((object) => (this.s.isOpen(object) ? [''] : [...this.s.membersOf(object).values()].flatMap((member) => this.kindsAt(member))));
+    const isKnown = own.length + inner.length > 0 && !inner.includes(''), isConstant = tokens.length > 0 && tokens.every(({ kind }) => kind === TEXT);
+    if (tokens.length < this.s.most && (paths.length > 0 || isConstant)) this.kinds.set(node, [...new Set([...own, ...inner, ...isKnown ? [] : paths])]);
+    return this.kinds.get(node);
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {

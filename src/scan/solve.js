@@ -40,6 +40,7 @@ export class Solver {
   tools = [];
   queue = [];
   steps = 0;
+  spreads = new Map(); /* nodes that are spread into the object at a node */
   cut = new Map(); /* objects that a full node did not take, and the node */
   owners = new Map(); /* the tools of the first parameters of registered handlers */
   late = []; /* [node, seed] of unregistered tools, laid once the registered ones are known */
@@ -129,7 +130,10 @@ export class Solver {
     for (const node of file.helpers) if (node !== 0) this.functions.get(at(node)).isHelper = true;
     for (const [node, path] of file.modules) this.give(at(node), this.module(path));
     for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
-    for (const [from, object] of file.spreads) this.copyMembers(at(from), at(object));
+    for (const [from, object] of file.spreads) {
+      this.copyMembers(at(from), at(object));
+      this.spreads.set(at(object), [...this.spreads.get(at(object)) ?? [], at(from)]);
+    }
     for (const [node, instance, above] of file.classes) this.class(at(node), at(instance), at(above));
     for (const [callee, receiver, name, args, result, line, column, flags, container, spread, choice, within] of file.calls)
       this.call({ file, callee: at(callee), receiver: at(receiver), name, args: args.map(at), result: at(result), line, column, flags, container, spread, choice, within: this.functions.get(at(within)), isResolved: false });
@@ -531,6 +535,11 @@ export class Solver {
   members(node) {
     const objects = this.tokensAt(node).filter(({ kind }) => kind === OBJECT);
     return objects.length === 0 ? undefined : new Map(objects.flatMap((token) => [...this.membersOf(token)]));
+  }
+
+  /* True if an object has members of something that is not known. */
+  isOpen({ key }) {
+    return this.spreads.get(key)?.some((from) => !this.tokensAt(from).some(({ kind }) => kind === OBJECT)) === true;
   }
 
   textsAt(node, depth = 1) {

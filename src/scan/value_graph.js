@@ -195,7 +195,7 @@ class Builder {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template|RegExp)Literal$/.test(init?.type) ? init : undefined);
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
@@ -216,7 +216,7 @@ class Builder {
     switch (n?.type) {
       case 'BooleanLiteral': case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
       case 'NullLiteral': return false;
-      case 'Identifier': return this.truth(scope, this.find(scope, n.name)?.value);
+      case 'Identifier': return this.truth(scope, this.literal(scope, n));
       case 'UnaryExpression': {
         const inner = this.truth(scope, n.argument);
         return n.operator === '!' && inner !== undefined ? !inner : undefined;
@@ -226,19 +226,29 @@ class Builder {
   }
 
   /* Chains that are known to be harmless if the condition has that outcome. */
-  checked(n, outcome) {
-    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
+  checked(scope, n, outcome) {
+    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(scope, n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
-      return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
-    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(n) : undefined;
+      return [...this.checked(scope, n.left, outcome), ...this.checked(scope, n.right, outcome)];
+    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(scope, n) : undefined;
     return chain === undefined ? [] : [chain];
   }
 
+  /* The literal that an expression is, or the constant of that name. */
+  literal(scope, n) {
+    return n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n;
+  }
+
+  isStrict(scope, n) {
+    const pattern = this.literal(scope, n);
+    return pattern?.type === 'RegExpLiteral' && isStrictPattern(pattern);
+  }
+
   /* LIST.includes(chain), /^...$/.test(chain), Number.isInteger(chain) */
-  listed({ callee, arguments: args }) {
+  listed(scope, { callee, arguments: args }) {
     const method = callee.property?.name, receiver = callee.object;
     const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
-    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
+    const isPattern = method === 'test' && this.isStrict(scope, receiver);
     return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
   }
 
@@ -265,7 +275,7 @@ class Builder {
       if (isExit(n)) return;
       if (n.type === 'IfStatement' && leaves(n.consequent)) {
         if (this.truth(scope, n.test) === true) return;
-        scope = scopeIn(scope, false, this.checked(n.test, false));
+        scope = scopeIn(scope, false, this.checked(scope, n.test, false));
       }
     }
   }
@@ -312,8 +322,8 @@ class Builder {
     const truth = this.truth(scope, test);
     this.value(scope, test);
     const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
-    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(test, true)), consequent), to));
-    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(test, false)), alternate), to);
+    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(scope, test, true)), consequent), to));
+    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(scope, test, false)), alternate), to);
     return to;
   }
 
@@ -532,7 +542,7 @@ class Builder {
         const truth = this.truth(scope, n.left), to = this.node();
         if (n.operator === '&&' && truth === false) return 0;
         this.edge(this.value(scope, n.left), to);
-        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
+        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(scope, n.left, true)) : scope, n.right), to);
         return to;
       }
       case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
@@ -612,7 +622,7 @@ class Builder {
 
   /* The constant text of a worker is read as a function of its own. */
   workerText(scope, n) {
-    const literal = n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n, before = this.inText;
+    const literal = this.literal(scope, n), before = this.inText;
     const text = literal?.quasis?.map(({ value }) => value.cooked).join('0') ?? literal?.value;
     if (!/[;(]/.test(text) || this.texts.has(literal)) return;
     this.texts.add(literal);
@@ -634,7 +644,9 @@ class Builder {
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
     if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
-    const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
+    /* A schema with a strict pattern chooses, as a list does. */
+    const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name;
+    const callee = isMember ? this.get(receiver, method) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
     if (name === 'fork') this.fork(n.arguments);
     if (name === 'Worker') this.workerText(scope, n.arguments[0]);
@@ -644,6 +656,7 @@ class Builder {
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
+    if (this.isStrict(scope, name === 'match' ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);

@@ -485,7 +485,8 @@ function isCopy(first, second) {
   return first !== second && (BUILT.test(second) && !BUILT.test(first) || stem(first) === stem(second));
 }
 
-export function judge(solver, packages, locks) {
+/* isWhole: all files that matter were read and followed; else the grade is not A. */
+export function judge(solver, packages, locks, isWhole = true) {
   const j = new Judge(solver, packages, locks);
   j.all();
   const findings = distinct(j.findings), counted = new Set();
@@ -496,5 +497,6 @@ export function judge(solver, packages, locks) {
     counted.add(rule.id);
     points = Math.max(0, points - finding.points);
   }
+  if (!isWhole) points = Math.min(points, GRADES[0][1] - 1);
   return { findings, points, grade: GRADES.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
 }

@@ -167,6 +167,15 @@ test('a file with more values than are followed is named', () => {
   assert.deepEqual(JSON.parse(audit(root, '--json').stdout).unread.map(({ path, why }) => `${path}: ${why.slice(0, 27)}`), ['index.js: it is followed only in part']);
 });
 
+test('a file that is not read costs the A where files with tools use it', () => {
+  const server = `${SDK}import { run } from './run.js';\nserver.tool('x', { c: z.string().max(9) }, ({ c }) => run(c));`;
+  for (const [path, grade] of [['run.js', 'B'], ['other.js', 'A']]) {
+    const report = JSON.parse(audit(project({ 'index.js': server, [path]: 'const = ;' }), '--json').stdout);
+    assert.equal(report.grade, grade);
+    assert.equal(/the grade is not above B/.test(report.unread[0].why), grade === 'B');
+  }
+});
+
 /* ---- hostile projects ------------------------------------------------------------ */
 
 test('hostile: a line of 50 MB and a deep file are named, the rest is read', () => {

@@ -15,7 +15,7 @@ const CONFINED = /^(--permission|--experimental-permission)$/;
 const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
 const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
 const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
-const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
+const EVAL = /^(global\.(eval|Function|import|require)|module(\.Module)?\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
 const WORKER = /^(worker_threads|global)\.Worker$/;
 const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 

@@ -15,7 +15,7 @@ const PATHS = [
   /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
   /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?|write))?)?/,
   /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
-  /(util(\.(promisify|inspect))?|module(\.(createRequire|Module|Module\(\)|Module\(\)\._compile))?|(path|os|url|timers)(\.\w+)?)/,
+  /(util(\.(promisify|inspect))?|module(\.createRequire|(\.Module)?(\(\)(\._compile)?)?)|(path|os|url|timers)(\.\w+)?)/,
   /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
   /@modelcontextprotocol\/[\w./-]+?(\.\w+Schema)?/,
   /(node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)(\.\w+)?/,
@@ -61,6 +61,8 @@ const MODELS = [
     s.edge(value, result, 2);
     s.edge(s.read(value, '*'), result, 2);
   }],
+  /* ... and text again. */
+  [/^global\.JSON\.parse$/, (s, { args: [value], result }) => s.watch(value, (token) => token.kind <= RESULT && s.give(result, token.plain ?? token))],
   [/^global\.Promise$/, (s, { args: [executor], result }) => s.eachFunction(executor, (f) => s.give(f.params[0], s.token(SETTLE, result, { to: result })))],
   [/^global\.Object\.assign$/, (s, { args: [to, ...rest], result }) => {
     for (const from of rest) s.copyMembers(from, to);
@@ -142,7 +144,7 @@ function arrayMethod(s, call, token) {
     const made = isMade ? s.fresh(call.result) : 0;
     s.eachFunction(args[0], (f) => {
       s.edge(element, f.params[name === 'reduce' ? 1 : 0]);
-      if (name === 'reduce') for (const to of [f.params[0], call.result]) s.edge(f.result, to);
+      if (name === 'reduce') for (const from of [f.result, args[1]]) for (const to of [f.params[0], call.result]) s.edge(from, to);
       s.write(f.result, made, '[]');
     });
   }

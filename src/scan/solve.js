@@ -379,6 +379,9 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
+    /* f(...list): any further argument may be any element. */
+    call.args = call.args.map((arg, i) => (call.spread.includes(i) ? this.read(arg, '*') : arg));
+    if (call.spread.includes(call.args.length - 1)) call.args.push(call.args.at(-1), call.args.at(-1));
     if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(call.name)) this.handOn(call);
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
@@ -421,17 +424,10 @@ export class Solver {
     if (f.isHelper) this.handOn(call);
     const { args, spread } = call;
     args.forEach((arg, i) => {
-      if (arg === 0) return;
-      if (spread[0] <= i) {
-        const inner = this.node();
-        this.read(arg, '*', inner);
-        this.edge(arg, inner, 1);
-        for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
-      } else if (f.rest >= 0 && i >= f.rest) {
-        this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
-      } else {
-        this.edge(arg, f.params[i]);
-      }
+      const isSpread = spread[0] <= i;
+      for (let k = i; k < (isSpread ? f.params.length : i + 1); k++)
+        if (f.rest < 0 || k < f.rest) this.edge(arg, f.params[k]);
+        else for (const slot of isSpread ? ['0', '*'] : [k === f.rest ? '0' : '[]']) this.writeTo(this.token(OBJECT, f.params[f.rest]), slot, arg);
     });
     if (call.flags & 1) {
       f.instance ||= this.fresh();

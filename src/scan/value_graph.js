@@ -102,7 +102,7 @@ class Builder {
   choice = null; /* the name in the `case 'run':` around the current place */
   within = 0; /* the function around the current place */
   thisNode = 0;
-  argumentsNode = 0;
+  params = []; /* of the function that has `arguments` */
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
   inText = 0; /* 16 in the text of a worker */
@@ -431,7 +431,7 @@ class Builder {
 
   /* isInline: it counts as part of the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.within];
+    const saved = [this.thisNode, this.params, this.result, this.container, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
@@ -440,11 +440,7 @@ class Builder {
     this.graph.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
       name, n.loc.start.line, this.container, this.within]);
     this.within = node;
-    if (!isArrow) {
-      this.thisNode = self;
-      this.argumentsNode = this.object();
-      for (const param of params) this.put(param, this.argumentsNode, '[]');
-    }
+    if (!isArrow) [this.thisNode, this.params] = [self, params];
     this.edge(instance, self);
     this.result = result;
     const scope = scopeIn(outer, true);
@@ -459,7 +455,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.argumentsNode, this.result, this.container, this.within] = saved;
+    [this.thisNode, this.params, this.result, this.container, this.within] = saved;
     this.returned = result;
     return node;
   }
@@ -514,7 +510,7 @@ class Builder {
         if (!first) this.edge(parts[0], to);
         return to;
       }
-      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
+      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'ArrayExpression', elements: n.quasi.quasis.map(({ value }) => ({ type: 'StringLiteral', value: value.raw.trim() })) }, ...n.quasi.expressions] }, 8);
       case 'CallExpression': case 'OptionalCallExpression': return this.call(scope, n, 0);
       case 'ImportExpression': return this.call(scope, { ...n, callee: { type: 'Import' }, arguments: [n.source] }, 0);
       case 'NewExpression': return this.call(scope, n, 1);
@@ -561,7 +557,12 @@ class Builder {
   identifier(scope, name) {
     const binding = this.find(scope, name);
     if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
-    if (name === 'arguments') return this.argumentsNode;
+    if (name === 'arguments') {
+      const to = this.object();
+      if (this.params.length === 0) this.params.push(this.node());
+      this.params.forEach((param, i) => this.put(param, to, i === 0 ? '0' : '[]'));
+      return to;
+    }
     return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
   }
 
@@ -642,7 +643,7 @@ class Builder {
     const c = n.callee.expressions?.[0].type === 'NumericLiteral' ? n.callee.expressions.at(-1) : n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
-    if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
+    if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.import(n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
     /* A schema with a strict pattern chooses, as a list does. */
     const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name;
@@ -665,8 +666,10 @@ class Builder {
       this.edge(this.module(`zod.${name}()`), result);
       this.edge(args[0] ?? 0, result);
     }
-    if (name === 'call') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [] });
-    else if (name === 'apply') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [0] });
+    const [target = 0, self = 0, ...passed] = chainOf(c)?.startsWith('Reflect.') ? args : [receiver, ...args];
+    if (name === 'call') this.record(n, target, self, '', passed, { ...more, spread: [] });
+    else if (name === 'apply') this.record(n, target, self, '', passed, { ...more, spread: [0] });
+    else if (name === 'construct') this.record(n, target, 0, '', [self, ...passed], { ...more, spread: [0], flags: 1 });
     else if (name === 'bind') this.edge(receiver, result);
     return result;
   }

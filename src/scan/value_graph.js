@@ -52,27 +52,15 @@ const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
 
-/* Parts of a regular expression, and of a class in it: "[a-z]", "\d", "{1,9}", "(?:"; "a-z", "\d". */
-const PARTS = /\\p\{[LN]\w?\}|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!]|<[a-z]\w*>)|\{\d+,?\d*\}|\\.|./gs;
-const CLASS_PARTS = /\\p\{[LN]\w?\}|(?:\\[^dws]|[^\\])-(?:\\.|.)|\\.|./gs;
-
-/* True if all it matches is words, or numbers with spaces and operators: no call, no further word of a
- * command. What it does not know is not strict. */
-function isStrictPattern({ pattern, flags }) {
-  let depth = 0, hasWords = false, hasOthers = false;
-  for (const part of pattern.slice(1, -1).match(PARTS) ?? []) {
-    const isClass = part.startsWith('[');
-    if (/^([.^$]|\[\^.*)$/s.test(part) || (part === '|' && depth === 0)) return false;
-    if (part.startsWith('(')) depth++;
-    else if (part === ')') depth--;
-    else if (isClass || !/^([|*+?]|\{.+\})$/.test(part))
-      for (const one of isClass ? part.slice(1, -1).match(CLASS_PARTS) ?? [] : [part])
-        if (/^(\\[wp].*|[a-z]-[a-z]|[A-Z]-[A-Z])$/.test(one) || (isClass && /^[\p{L}_]$/u.test(one))) hasWords = true;
-        else if (/^(\\?[ ()*^]|\\s)$/.test(one)) hasOthers = true;
-        else if (!/^([\p{L}\p{N}_.\/:@,=+#~%-]|\\[.\/:@,=+#~%-]|\\d|\d-\d)$/u.test(one)) return false;
-  }
-  return /^\^.*\$$/s.test(pattern) && !flags.includes('m') && !(hasWords && hasOthers);
-}
+/* Strict patterns match only words, or only numbers with spaces and operators: no call, and no further word
+ * of a command. No part can be read in two ways, so that matching takes linear time. */
+const MARKS = String.raw`./:@,=+#~%_-`, SINGLE = String.raw`(?!-[^\]])`;
+const LITERAL = String.raw`\\[${MARKS}]|[\p{L}\p{N}/:@,=#~%_-]`, GROUP = String.raw`\((?!\?)|\(\?(?:[:=!]|<[a-z]\w*>)|[|)*+?]|\{\d+(?:,\d*)?\}`;
+const WORDS = String.raw`\\[wd]|\\p\{[LN]\w?\}|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\\[wd]|\\p\{[LN]\w?\}|(?:\\[${MARKS}]|[\p{L}\p{N}${MARKS}])${SINGLE})+\]`;
+const NUMBERS = String.raw`\\[ds()*^]| |\[(?!\^)(?:\d-\d|\\[ds]|(?:\\[()*^${MARKS}]|[\d ()*^${MARKS}])${SINGLE})+\]`;
+const STRICT = new RegExp(`^\\^(?:(?:${WORDS}|${LITERAL}|${GROUP})*|(?:${NUMBERS}|${LITERAL}|${GROUP})*)\\$$`, 'u');
+const isStrictPattern = ({ pattern, flags }) => pattern.length < 1000 && STRICT.test(pattern) && !flags.includes('m') &&
+  !pattern.replace(/\\.|\[[^\]]*\]/g, '').replace(/\((?:[^()]|\([^()]*\))*\)/g, '').includes('|');
 
 class Builder {
   /* What solve.js reads. */

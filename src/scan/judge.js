@@ -3,6 +3,7 @@
  * judge - makes findings from the flows of values in a project, by the rules of rules.json, and
  * from these the points and the grade.
  */
+import apis from './apis.json';
 import { packageOf } from './models.js';
 import rules from './rules.json';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT } from './tokens.js';
@@ -21,18 +22,7 @@ const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
 
 /* Calls that run code in a sandbox. code: the argument that is run, -1: the receiver; options: that
  * with the time limit; context: that with the globals. */
-const SANDBOXES = [
-  { is: /^vm\.Script\(\)\.(runInContext|runInNewContext)$/, code: -1, options: 1, context: 0 },
-  { is: /^vm\.Script\(\)\.runInThisContext$/, code: -1, options: 0 },
-  { is: /^vm\.(runInContext|runInNewContext|compileFunction)$/, code: 0, options: 2, context: 1 },
-  { is: /^vm\.runInThisContext$/, code: 0, options: 1 },
-  { is: /^vm\.SourceTextModule$/, code: 0, options: 2 },
-  { is: /^isolated-vm.*\.run(Sync)?$/, code: -1, options: 1 },
-  { is: /^isolated-vm.*\.eval(Sync)?$/, code: 0, options: 1 },
-  { is: /^isolated-vm.*\.evalClosure(Sync)?$/, code: 0, options: 2 },
-  { is: /^vm2\..*\(\)\.run(File)?$/, code: 0 },
-  { is: /^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl).*evalCode(Async)?$/, code: 0, options: 1 },
-];
+const SANDBOXES = apis.sandboxes.map((row) => ({ ...row, is: new RegExp(row.is) }));
 
 /* Schema kinds of fields that cannot hold free text. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;

@@ -3,25 +3,11 @@
  * models - how functions of Node.js, of the language and of some packages pass values on where the
  * call does not show it, and which calls register tools.
  */
+import apis from './apis.json';
 import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
 /* The names that are followed; other members of these packages are not. */
-const PATHS = [
-  /global\.(Promise|Object|Array|JSON|Math|Buffer|Reflect|Number|Bun|Deno)\.\w+/, /global\.\w+/, /global\.process\.(execPath|on|once)/,
-  /global\.(Function|Worker|Bun|Deno)\(\)(\.(on|once|postMessage|terminate))?(\(\))?/,
-  /vm(\.(runIn\w+|createContext|compileFunction|Script|SourceTextModule)(\(\)(\.runIn\w+)?)?)?/,
-  /child_process(\.(exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)(\(\)(\.(stdin(\.(write|end))?|on|send|kill))?)?)?/,
-  /worker_threads(\.(Worker(\(\)(\.(on|once|postMessage|terminate))?)?|parentPort(\.(on|once|postMessage))?|workerData))?/,
-  /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
-  /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?|write))?)?/,
-  /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
-  /(util(\.(promisify|inspect))?|module(\.createRequire|(\.Module)?(\(\)(\._compile)?)?)|(path|os|url|timers)(\.\w+)?)/,
-  /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
-  /@modelcontextprotocol\/[\w./-]+?(\.\w+Schema)?/,
-  /(node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)(\.\w+)?/,
-  /zod(\.z)?(\.coerce)?(\.(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|record|array|union|max|length|regex|uuid|email|ip)(\(\))?){0,4}/,
-];
-const FOLLOWED = new RegExp(`^(${PATHS.map(({ source }) => source).join('|')})$`);
+const FOLLOWED = new RegExp(`^(${apis.followed.join('|')})$`);
 /* Methods that keep the schema's kind: z.string().describe() is text, as z.string() is. */
 const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
 

@@ -127,7 +127,6 @@ class Judge {
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {
-    if (node === 0 || node === undefined) return [];
     return this.s.deep(node, depth).filter(({ kind, source }) => kinds.includes(kind) && this.isText(source)).map(({ source }) => source);
   }
 
@@ -144,7 +143,7 @@ class Judge {
       const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
       if (sources.length > 0 && (path !== 'global.Function' || this.isRun(call))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
-    } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
+    } else if (/^(global|timers)\.set(Timeout|Interval)$/.test(path)) {
       const sources = this.codeAt(first);
       if (sources.length > 0 && !this.s.tokensAt(first).some(({ f }) => f)) this.evaluated(call, sources, path);
     } else if (START.test(path)) {

@@ -16,17 +16,13 @@ const FILE_MAX = 8 << 20, LINE_MAX = 4 << 20, NOTES_MAX = 100;
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
 
-const isSource = (path) => SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path);
-
-const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
-
 export function unpack({ base64 }) {
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const files = [], unread = [], decoder = new TextDecoder();
   const note = (path, why) => unread.length < NOTES_MAX && unread.push({ path, why });
   unpackArchive(packed, (path, bytes) => {
     const inner = path.replace(/^[^/]*\//, '');
-    if (!isSource(inner)) return;
+    if (!SOURCE.test(inner) && !LOCK.test(inner) && !/(^|\/)package\.json$/.test(inner)) return;
     if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
     else files.push({ path: inner, text: decoder.decode(bytes) });
   }, note);
@@ -51,7 +47,7 @@ export function graphs({ files }) {
       else if (text.length > LINE_MAX && /[^\n]{4194304}/.test(text)) throw new Error('it has a line of more than 4 MB');
       else found.graphs.push(graphOf(path, text));
     } catch (error) {
-      found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${plain(error)}` });
+      found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${String(error?.message ?? error).split('\n', 1)[0].slice(0, 200)}` });
     }
   return found;
 }

@@ -64,9 +64,7 @@ export class Solver {
   related(files) {
     const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
     for (const file of files)
-      for (const [, spec] of file.imports) {
-        const target = this.fileOf(file, spec);
-        if (target === undefined) continue;
+      for (const target of file.imports.map(([, spec]) => this.fileOf(file, spec)).filter(Boolean)) {
         near.get(file).below.push(target);
         near.get(target).above.push(file);
       }
@@ -153,11 +151,8 @@ export class Solver {
   link(file) {
     for (const [n, spec] of file.imports) {
       const node = n + file.base, target = this.fileOf(file, spec);
-      if (target === undefined) {
-        this.give(node, this.module(packageOf(spec)));
-        continue;
-      }
-      this.edge(target.exports + target.base, node);
+      if (target === undefined) this.give(node, this.module(packageOf(spec)));
+      else this.edge(target.exports + target.base, node);
     }
     for (const n of file.bounded) this.watch(n + file.base, ({ kind, source, call }) => {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
@@ -215,8 +210,7 @@ export class Solver {
   seed(node, tool, isRequest = false) {
     this.eachFunction(node, (f) => {
       const owners = this.owners.get(f.params[0]);
-      if (tool.how === undefined && owners !== undefined) return;
-      if (isRequest && f.isRequested) return;
+      if ((tool.how === undefined && owners !== undefined) || (isRequest && f.isRequested)) return;
       f.isRequested ||= isRequest;
       tool.handlers = [...tool.handlers ?? [], f];
       tool.line ||= f.line;
@@ -250,18 +244,12 @@ export class Solver {
         if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
         return;
       }
-      if (kind === TAINT && source.field !== '' && this.isManyFields(set, source.tool)) {
-        this.give(node, this.taint(source.tool));
-        return;
-      }
+      /* Where many fields of a tool arrive in a large project, more of them are only its arguments. */
+      if (kind === TAINT && source.field !== '' && this.most === TOKENS_FEW && set.filter((one) => one.kind === TAINT && one.source.tool === source.tool).length >= FIELDS_MAX)
+        return this.give(node, this.taint(source.tool));
       set.push(token);
     }
     this.queue.push(node, token);
-  }
-
-  /* Where many fields of a tool arrive in a large project, more of them are only its arguments. */
-  isManyFields(set, tool) {
-    return this.most === TOKENS_FEW && set.length >= FIELDS_MAX && set.filter(({ kind, source }) => kind === TAINT && source.tool === tool).length >= FIELDS_MAX;
   }
 
   edge(from, to, kind = 0) {
@@ -486,9 +474,8 @@ export class Solver {
   drain() {
     const { queue } = this;
     for (let head = 0; head < queue.length && this.steps < STEPS_MAX; head += 2) {
-      const node = queue[head], token = queue[head + 1];
       if (++this.steps > STEPS_MANY) this.most = TOKENS_FEW;
-      this.arrive(node, token);
+      this.arrive(queue[head], queue[head + 1]);
     }
     queue.length = 0;
   }

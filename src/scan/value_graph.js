@@ -30,8 +30,7 @@ function programOf(path, text, startLine = 1) {
 /* clean: names and chains of members that a check has made harmless. */
 const scopeIn = (parent, isFunction = false, clean = []) => ({ parent, isFunction, vars: new Map(), clean: new Set(clean) });
 
-const EXITS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'ContinueStatement']);
-const isExit = (n) => EXITS.has(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
+const isExit = (n) => /^(Return|Throw|Break|Continue)Statement$/.test(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
 const leaves = (n) => n !== null && n !== undefined && (n.type === 'BlockStatement' ? n.body.some(isExit) : isExit(n));
 
 /* A chain of names as text, such as "args.command"; or undefined. */
@@ -127,15 +126,7 @@ class Builder {
     return text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text) ? 0 : this.shared('texts', text);
   }
 
-  module(path) {
-    return this.shared('modules', path);
-  }
-
-  import(spec) {
-    return this.shared('imports', spec);
-  }
-
-  /* The node of that name in a list of the graph. */
+  /* The node of that name in a list of the graph: texts, modules or imports. */
   shared(list, name) {
     const key = `${list} ${name}`;
     if (!this.known.has(key)) {
@@ -191,9 +182,8 @@ class Builder {
           break;
         case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
       }
-      if (!scope.isFunction || !/^(If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement$/.test(n.type)) continue;
-      const cases = (n.cases ?? []).flatMap(({ consequent }) => consequent);
-      this.hoist(scope, [n.init, n.left, n.consequent, n.alternate, n.block, n.handler?.body, n.finalizer, ...cases].concat(n.body), true);
+      if (scope.isFunction && /^((If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement|SwitchCase|CatchClause)$/.test(n.type))
+        this.hoist(scope, Object.values(n).flat().filter((part) => part?.type), true);
     }
   }
 
@@ -335,7 +325,7 @@ class Builder {
     switch (n?.type) {
       case 'ImportDeclaration': {
         if (n.importKind === 'type' || n.importKind === 'typeof') break;
-        const from = this.import(n.source.value);
+        const from = this.shared('imports', n.source.value);
         for (const s of n.specifiers) {
           if (s.importKind === 'type') continue;
           const to = this.nodeOf(scope, s.local);
@@ -353,18 +343,18 @@ class Builder {
         break;
       }
       case 'ExportAllDeclaration':
-        if (n.exportKind !== 'type') this.graph.spreads.push([this.import(n.source.value), this.exports]);
+        if (n.exportKind !== 'type') this.graph.spreads.push([this.shared('imports', n.source.value), this.exports]);
         break;
       case 'TSModuleDeclaration': this.namespace(scope, n); break;
       case 'TSImportEqualsDeclaration':
         if (n.moduleReference.type === 'TSExternalModuleReference')
-          this.edge(this.import(n.moduleReference.expression.value), this.nodeOf(scope, n.id));
+          this.edge(this.shared('imports', n.moduleReference.expression.value), this.nodeOf(scope, n.id));
         break;
     }
   }
 
   exportNames(scope, n) {
-    const from = n.source ? this.import(n.source.value) : 0;
+    const from = n.source ? this.shared('imports', n.source.value) : 0;
     if (n.declaration && !n.declaration.declare) {
       this.statement(scope, n.declaration);
       for (const id of n.declaration.declarations?.map((one) => one.id) ?? [n.declaration.id])
@@ -411,9 +401,9 @@ class Builder {
           if (p) this.assign(scope, p, p.type === 'RestElement' ? from : this.get(from, i === 0 ? '0' : '*'));
         });
         break;
-      case 'RestElement': this.assign(scope, target.argument, from); break;
-      case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression': this.assign(scope, target.expression, from); break;
-      case 'TSParameterProperty': this.assign(scope, target.parameter, from); break;
+      case 'RestElement': case 'TSParameterProperty': case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression':
+        this.assign(scope, target.argument ?? target.parameter ?? target.expression, from);
+        break;
     }
   }
 
@@ -535,7 +525,7 @@ class Builder {
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
       case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
       case 'TSInstantiationExpression': return this.value(scope, n.expression, name);
-      case 'Import': return this.module('global.import');
+      case 'Import': return this.shared('modules', 'global.import');
     }
     /* The others hold nothing of interest, but may have calls in them. */
     for (const part of Object.values(n ?? {}).flat()) if (part?.type) this.value(scope, part);
@@ -551,7 +541,7 @@ class Builder {
       this.params.forEach((param, i) => this.put(param, to, i === 0 ? '0' : '[]'));
       return to;
     }
-    return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
+    return GLOBALS.has(name) ? this.shared('modules', `global.${name}`) : 0;
   }
 
   member(scope, n) {
@@ -631,7 +621,7 @@ class Builder {
     const c = n.callee.expressions?.[0].type === 'NumericLiteral' ? n.callee.expressions.at(-1) : n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
-    if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.import(n.arguments[0].value);
+    if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.shared('imports', n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
     /* A schema with a strict pattern chooses, as a list does. */
     const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name;
@@ -651,7 +641,7 @@ class Builder {
     this.record(n, callee, receiver, name, args, more);
     if (/^(__)?require$/.test(n.arguments[0]?.callee?.name)) this.edge(args[0], result);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
-      this.edge(this.module(`zod.${name}()`), result);
+      this.edge(this.shared('modules', `zod.${name}()`), result);
       this.edge(args[0] ?? 0, result);
     }
     const [target = 0, self = 0, ...passed] = chainOf(c)?.startsWith('Reflect.') ? args : [receiver, ...args];

@@ -24,10 +24,8 @@ const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
  * with the time limit; context: that with the globals. */
 const SANDBOXES = apis.sandboxes.map((row) => ({ ...row, is: new RegExp(row.is) }));
 
-/* Schema kinds of fields that cannot hold free text. */
+/* Schema kinds of fields that cannot hold free text, and of those that hold others. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
-
-/* Those of fields that hold others. */
 const HOLDS = /\.(object|strictObject|array|union)\(\)/;
 
 /* Validators in bundles, ajv and zod, make code in which they quote all they are given. What such a

@@ -25,7 +25,8 @@ const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' ||
 const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 /* Functions that wrap handlers. */
 const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
-const ESCAPES = /^(shell)?_?(escape|quote)/i;
+/* Functions that quote for a shell; not those for pages, queries and the like. */
+const ESCAPES = /^(shell)?_?(escape|quote)(?!_?(html|xml|reg|ident|id|sql|like|ur[il]|csv|json|js|markdown|attr|css|latex))/i;
 const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
 /* Methods of libraries whose result does not come from their arguments. */
 const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;

@@ -58,6 +58,7 @@ class Judge {
   ends = new Set(); /* "file name" of functions that end something */
   ran = new Set(); /* tools whose arguments run as code */
   kinds = new Map(); /* of the nodes of schemas */
+  generates = new Map(); /* of functions: whether a validator makes its code in it */
   sandboxes = []; /* { call, sources }: calls that run code, with or without limits */
 
   constructor(solver, packages, locks) {
@@ -113,12 +114,14 @@ class Judge {
   }
 
   /* The kinds of a schema, and instead of lists and objects those of what they hold, if all is known. */
-  kindsAt(node) {
-    if (this.kinds.has(node)) return this.kinds.get(node);
+  kindsAt(node, depth = 20) {
+    if (this.kinds.has(node) || depth === 0) return this.kinds.get(node) ?? [''];
     this.kinds.set(node, ['']); /* not known, also where schemas hold each other */
     const tokens = this.s.tokensAt(node), paths = tokens.map(({ path = '' }) => path).filter((path) => path.startsWith('zod')).sort((a, b) => b.length - a.length);
     const own = paths.filter((path) => !HOLDS.test(path)), objects = own.length < paths.length ? tokens.filter(({ kind }) => kind === OBJECT) : [];
-    const inner = objects.flatMap((object) => (this.s.isOpen(object) ? [''] : [...this.s.membersOf(object).values()].flatMap((member) => this.kindsAt(member))));
+    /* It has members of something that is not known. */
+    const isOpen = ({ key }) => this.s.spreads[key]?.some((from) => !this.s.tokensAt(from).some(({ kind }) => kind === OBJECT));
+    const inner = objects.flatMap((object) => (isOpen(object) ? [''] : [...this.s.membersOf(object).values()].flatMap((member) => this.kindsAt(member, depth - 1))));
     const isKnown = own.length + inner.length > 0 && !inner.includes(''), isConstant = tokens.length > 0 && tokens.every(({ kind }) => kind === TEXT);
     if (tokens.length < this.s.most && (paths.length > 0 || isConstant)) this.kinds.set(node, [...new Set([...own, ...inner, ...isKnown ? [] : paths])]);
     return this.kinds.get(node);
@@ -157,9 +160,12 @@ class Judge {
    * code of validators. */
   isRun({ result, within }) {
     if (!(this.s.flows[result]?.size > 0 || this.s.watchers[result]?.length > 0)) return false;
-    const nodes = this.s.calls.filter((one) => within !== undefined && one.within === within).map(({ receiver }) => receiver);
-    const objects = [...nodes, within?.self ?? 0].map((node) => this.s.members(node)).filter(Boolean);
-    return !GENERATORS.some((names) => names.every((name) => this.namesIn.get(within)?.has(name) || objects.some((members) => members.has(name))));
+    if (!this.generates.has(within)) {
+      const nodes = new Set(this.s.calls.filter((one) => one.within === within).map(({ receiver }) => receiver)).add(within?.self ?? 0);
+      const objects = [...nodes].map((node) => this.s.members(node)).filter(Boolean);
+      this.generates.set(within, GENERATORS.some((names) => names.every((name) => this.namesIn.get(within)?.has(name) || objects.some((members) => members.has(name)))));
+    }
+    return !this.generates.get(within);
   }
 
   ranBy(sources) {

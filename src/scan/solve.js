@@ -41,7 +41,7 @@ export class Solver {
   tools = [];
   queue = [];
   steps = 0;
-  spreads = new Map(); /* nodes that are spread into the object at a node */
+  spreads = {}; /* nodes that are spread into the object at a node */
   cut = new Map(); /* objects that a full node did not take, and the node */
   owners = new Map(); /* the tools of the first parameters of registered handlers */
   late = []; /* [node, seed] of unregistered tools, laid once the registered ones are known */
@@ -131,7 +131,7 @@ export class Solver {
     for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
     for (const [from, object] of file.spreads) {
       this.copyMembers(at(from), at(object));
-      this.spreads.set(at(object), [...this.spreads.get(at(object)) ?? [], at(from)]);
+      (this.spreads[at(object)] ??= []).push(at(from));
     }
     for (const [node, instance, above] of file.classes) this.class(at(node), at(instance), at(above));
     for (const [callee, receiver, name, args, result, line, column, flags, container, spread, choice, within] of file.calls)
@@ -519,11 +519,6 @@ export class Solver {
   members(node) {
     const objects = this.tokensAt(node).filter(({ kind }) => kind === OBJECT);
     return objects.length === 0 ? undefined : new Map(objects.flatMap((token) => [...this.membersOf(token)]));
-  }
-
-  /* True if an object has members of something that is not known. */
-  isOpen({ key }) {
-    return this.spreads.get(key)?.some((from) => !this.tokensAt(from).some(({ kind }) => kind === OBJECT)) === true;
   }
 
   textsAt(node, depth = 1) {

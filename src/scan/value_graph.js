@@ -536,10 +536,9 @@ class Builder {
     const binding = this.find(scope, name);
     if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
     if (name === 'arguments') {
-      const to = this.object();
       if (this.params.length === 0) this.params.push(this.node());
-      this.params.forEach((param, i) => this.put(param, to, i === 0 ? '0' : '[]'));
-      return to;
+      if (!this.params.all) for (const [i, param] of this.params.entries()) this.put(param, this.params.all ??= this.object(), i === 0 ? '0' : '[]');
+      return this.params.all;
     }
     return GLOBALS.has(name) ? this.shared('modules', `global.${name}`) : 0;
   }

@@ -41,7 +41,7 @@ export class Solver {
   tools = [];
   queue = [];
   steps = 0;
-  spreads = {}; /* nodes that are spread into the object at a node */
+  spreads = {}; /* of objects, by their keys: nodes whose members they have */
   cut = new Map(); /* objects that a full node did not take, and the node */
   owners = new Map(); /* the tools of the first parameters of registered handlers */
   late = []; /* [node, seed] of unregistered tools, laid once the registered ones are known */
@@ -76,7 +76,7 @@ export class Solver {
         const script = /\.[cm]?[jt]s$/.test(name) ? this.resolve(file.path, name) : undefined;
         if (script === undefined) continue;
         kept.add(script);
-        script.flags.worker ||= near.get(script).above.length === 0;
+        script.flags.worker ||= near.get(script).above.length === 0 && !hasTools(script);
       }
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
@@ -129,10 +129,7 @@ export class Solver {
     for (const node of file.helpers) if (node !== 0) this.functions.get(at(node)).isHelper = true;
     for (const [node, path] of file.modules) this.give(at(node), this.module(path));
     for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
-    for (const [from, object] of file.spreads) {
-      this.copyMembers(at(from), at(object));
-      (this.spreads[at(object)] ??= []).push(at(from));
-    }
+    for (const [from, object] of file.spreads) this.copyMembers(at(from), at(object));
     for (const [node, instance, above] of file.classes) this.class(at(node), at(instance), at(above));
     for (const [callee, receiver, name, args, result, line, column, flags, container, spread, choice, within] of file.calls)
       this.call({ file, callee: at(callee), receiver: at(receiver), name, args: args.map(at), result: at(result), line, column, flags, container, spread, choice, within: this.functions.get(at(within)), isResolved: false });
@@ -356,6 +353,7 @@ export class Solver {
   copyMembers(from, object) {
     this.watch(object, (target) => {
       if (target.kind !== OBJECT) return;
+      (this.spreads[target.key] ??= []).push(from);
       this.watch(from, (token) => {
         const { kind } = token;
         if (kind === OBJECT) this.inherit(target, token);

@@ -536,7 +536,7 @@ class Builder {
     const binding = this.find(scope, name);
     if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
     if (name === 'arguments') {
-      if (this.params.length === 0) this.params.push(this.node());
+      while (this.params.length < 4) this.params.push(this.node());
       if (!this.params.all) for (const [i, param] of this.params.entries()) this.put(param, this.params.all ??= this.object(), i === 0 ? '0' : '[]');
       return this.params.all;
     }
@@ -634,7 +634,7 @@ class Builder {
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if (this.isStrict(scope, name === 'match' ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
+    if (this.isStrict(scope, name === 'match' && n.arguments.length === 1 ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
     if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);

@@ -6,7 +6,7 @@
 import apis from './apis.json';
 import { packageOf } from './models.js';
 import rules from './rules.json';
-import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT } from './tokens.js';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT, WORD } from './tokens.js';
 
 const SHELLS = /^(.*\/)?(sh|bash|zsh|dash|ksh|fish|cmd|cmd\.exe|powershell|powershell\.exe|pwsh)$/;
 const INTERPRETERS = /^(.*\/)?(node|nodejs|python|python3|python3\.\d+|deno|bun|ruby|perl|php|tsx|ts-node|npx|lua|Rscript|osascript|sh|bash|zsh)$/;
@@ -24,13 +24,18 @@ const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
  * with the time limit; context: that with the globals. */
 const SANDBOXES = apis.sandboxes.map((row) => ({ ...row, is: new RegExp(row.is) }));
 
-/* Schema kinds of fields that cannot hold free text, and of those that hold others. */
+/* Schema kinds of fields that cannot hold free text, of those that have a strict pattern, and of those that
+ * hold others. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
+const WORDS = /\.word\(\)/;
+/* How free the text of a kind is; a kind that is not known is freer than a pattern. */
+const freedomOf = (kind) => (kind === '' ? 2 : CHOSEN.test(kind) ? 0 : WORDS.test(kind) ? 1 : 3);
 const HOLDS = /\.(object|strictObject|array|union)\(\)/;
 
-/* Validators in bundles, ajv and zod, make code in which they quote all they are given. What such a
- * function calls, or members of the object that collects the code. */
-const GENERATORS = [['scopeName', 'scopeRefs', 'scopeValue'], ['args', 'compile', 'content', 'indented', 'write'], ['isRecursiveSchema', 'write']];
+/* Validators in bundles, ajv and zod, make code in which they quote all they are given. All these are
+ * members of the one object that collects the code, or are called in the function that compiles it. */
+const COMPILES = [['scopeName', 'scopeRefs', 'scopeValue', 'optimize', 'validateFunctionCode'], ['isRecursiveSchema', 'Doc', 'write']];
+const GENERATORS = [['scopeName', 'scopeRefs', 'scopeValue', 'scopeCode', 'endFor', 'endFunc', 'optimize'], ['args', 'compile', 'content', 'indented', 'write']];
 
 /* Packages that fail to contain code: [name, first version without known escapes, if any]. */
 const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
@@ -99,10 +104,10 @@ class Judge {
 
   /* ---- sources of values ---------------------------------------------------------------- */
 
-  isText(source) {
+  isText(source, freedom = 2) {
     if (source.tool.schemas?.length === 0) return false; /* it gets no arguments */
     const kind = this.kindOf(source);
-    return kind === undefined || !CHOSEN.test(kind);
+    return kind === undefined || freedomOf(kind) >= freedom;
   }
 
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
@@ -110,7 +115,7 @@ class Judge {
   kindOf({ tool, field }) {
     const nodes = field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? [];
     const found = nodes.map((node) => this.s.members(node)?.get(field)).filter(Boolean).flatMap((node) => this.kindsAt(node));
-    return found.find((kind) => kind !== '' && !CHOSEN.test(kind)) ?? (found.includes('') ? undefined : found[0]);
+    return found.sort((a, b) => freedomOf(b) - freedomOf(a))[0] || undefined;
   }
 
   /* The kinds of a schema, and instead of lists and objects those of what they hold, if all is known. */
@@ -136,12 +141,19 @@ class Judge {
     return this.sourcesAt(node, [TAINT], 0);
   }
 
+  /* Sources of a whole command, or of its first word: a word that a pattern has checked chooses a program, too. */
+  chosenAt(node) {
+    const isFixed = this.s.textsAt(node, 0).length > 0;
+    const words = this.s.tokensAt(node).filter(({ kind, source }) => (kind === WORD || (kind === TAINT && !isFixed)) && this.isText(source, 1));
+    return [...this.codeAt(node), ...words.map(({ source }) => source)];
+  }
+
   /* ---- calls ------------------------------------------------------------------------------ */
 
   path(call, path) {
     const { args } = call, [first = 0] = args, sandbox = SANDBOXES.find(({ is }) => is.test(path));
     if (EVAL.test(path)) {
-      const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
+      const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : /import$|require$/.test(path) ? this.chosenAt(first) : this.codeAt(first);
       if (sources.length > 0 && (path !== 'global.Function' || this.isRun(call))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
     } else if (/^(global|timers)\.set(Timeout|Interval)$/.test(path)) {
@@ -160,10 +172,16 @@ class Judge {
    * code of validators. */
   isRun({ result, within }) {
     if (!(this.s.flows[result]?.size > 0 || this.s.watchers[result]?.length > 0)) return false;
-    if (!this.generates.has(within)) {
-      const nodes = new Set(this.s.calls.filter((one) => one.within === within).map(({ receiver }) => receiver)).add(within?.self ?? 0);
-      const objects = [...nodes].map((node) => this.s.members(node)).filter(Boolean);
-      this.generates.set(within, GENERATORS.some((names) => names.every((name) => this.namesIn.get(within)?.has(name) || objects.some((members) => members.has(name)))));
+    if (within !== undefined && !this.generates.has(within)) {
+      const nodes = [within.self, ...this.s.calls.filter((one) => one.within === within).map(({ receiver }) => receiver)];
+      const isCollector = (token) => token.kind === OBJECT && GENERATORS.some((names) => names.every((name) => this.s.membersOf(token).has(name)));
+      const found = new Set(nodes.flatMap((node) => this.s.tokensAt(node)).filter(isCollector));
+      /* A server's own handlers do not quote what they are given. */
+      const handlers = new Set(this.s.tools.flatMap(({ how, handlers: all = [] }) => (how ? all : [])));
+      const isOwn = (f) => f !== undefined && (handlers.has(f) || isOwn(f.within));
+      const isUsed = ({ receiver, callee, within: f }) => isOwn(f) && this.s.tokensAt(receiver).concat(this.s.tokensAt(callee)).some((token) => found.has(token) || token.f === within);
+      const isCompiler = found.size > 0 || COMPILES.some((names) => names.every((name) => this.namesIn.get(within)?.has(name)));
+      this.generates.set(within, isCompiler && !isOwn(within) && !this.s.calls.some(isUsed));
     }
     return !this.generates.get(within);
   }
@@ -198,14 +216,16 @@ class Judge {
   }
 
   shell(call, node, method) {
-    if (!this.report('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node))) this.fileRun(call, [node], method);
+    const isFound = this.report('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node)) ||
+      this.report('shell-command', call, `chooses the program that ${method} starts`, this.chosenAt(node));
+    if (!isFound) this.fileRun(call, [node], method);
   }
 
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
    * one pair per caller: the program of one must not meet the arguments of another. */
   startsOf(call, command, list, seen = new Set()) {
     for (let f = call.within; f !== undefined; f = f.within) {
-      const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
+      const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 8)));
       const callers = i < 0 || k < 0 || seen.has(f) ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
       seen.add(f);
       if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));
@@ -215,7 +235,8 @@ class Judge {
 
   program(call, method, command, list, options = 0) {
     const words = this.s.textsAt(list, 2), shellName = this.s.textsAt(command, 0).find((text) => SHELLS.test(text));
-    const chosen = this.codeAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
+    const chosen = this.chosenAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
+    const whole = [...this.s.members(list)?.values() ?? []].flatMap((member) => this.chosenAt(member));
     const settings = this.s.members(options) ?? this.s.members(list), shell = settings?.get('shell');
     const hasShell = shell !== undefined && this.s.textsAt(shell, 0).some((text) => text !== 'false');
     const interpreter = this.interpreterOf(command, words), evaluates = words.some((word) => EVALUATES.test(word));
@@ -225,8 +246,8 @@ class Judge {
       this.report('shell-command', call, `reaches the shell of ${method} with shell: true`, [...chosen, ...passed]);
     else if (chosen.length > 0)
       this.report('shell-command', call, `chooses the program that ${method} starts`, chosen);
-    else if (passed.length > 0 && shellName && evaluates)
-      this.report('shell-command', call, `is a command of ${shellName}`, passed);
+    else if (passed.length + whole.length > 0 && shellName && evaluates)
+      this.report('shell-command', call, `is a command of ${shellName}`, [...passed, ...whole]);
     else if (code.length > 0 && interpreter && evaluates)
       this.report('code-process', call, `is run by ${interpreter}`, code);
     else if (interpreter)

@@ -72,8 +72,8 @@ const MODELS = [
   [/^((worker_threads|global)\.Worker\(\)\.postMessage|child_process\.fork\(\)\.send)$/, (s, { args: [value] }) => s.edge(value, s.channel)],
   [/^((worker_threads\.Worker|global\.Worker|child_process\.fork)\(\)\.on|worker_threads\.Worker\(\)\.once)$/,
     (s, call) => s.eachFunction(call.args[1], (f) => s.give(f.params[0], resultOf(s, call)))],
-  [/^(worker_threads\.parentPort\.(on|once)|global\.process\.on)$/, (s, { args: [event, listener] }, path) => {
-    if (path !== 'global.process.on' || s.textsAt(event).includes('message')) s.eachFunction(listener, (f) => s.edge(s.channel, f.params[0]));
+  [/^(worker_threads\.parentPort|global\.process)\.(on|once)$/, (s, { args: [event, listener] }, path) => {
+    if (!path.startsWith('global') || s.textsAt(event).includes('message')) s.eachFunction(listener, (f) => s.edge(s.channel, f.params[0]));
   }],
   [/^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/,
     () => {}],
@@ -125,7 +125,10 @@ function arrayMethod(s, call, token) {
   call.isResolved = true;
   if (/^(push|unshift|add|set)$/.test(name))
     for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.memberOf(token, '*'));
-  if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);
+  if (name === 'join' || name === 'toString') {
+    s.edge(element, call.result, 1);
+    s.edge(s.read(call.receiver, '0'), call.result, 5);
+  }
   if (CALLBACKS.test(name)) {
     const made = isMade ? s.fresh(call.result) : 0;
     s.eachFunction(args[0], (f) => {

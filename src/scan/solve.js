@@ -5,7 +5,7 @@
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
 import { callModel, isFollowed, isSameSchema, methodModel, packageOf, REGISTERS } from './models.js';
-import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT, WORD } from './tokens.js';
 
 /* Limits: steps; tokens per node, for small and large projects; steps or nodes that make a project so;
  * fields of one tool per node, in large projects. */
@@ -33,7 +33,7 @@ const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|req
 
 export class Solver {
   sets = []; /* of each node: a list of tokens */
-  flows = []; /* of each node: a Set of edges as to * 4 + kind */
+  flows = []; /* of each node: a Set of edges as to * 8 + kind */
   watchers = []; /* of each node: functions of a token */
   tokens = new Map(); /* by kind and key: { kind, key, ... } */
   calls = [];
@@ -117,7 +117,7 @@ export class Solver {
     file.base = base;
     /* `import x from` a CommonJS file gives all of its exports. */
     if (!file.flags.esm) this.write(at(file.exports), at(file.exports), 'default');
-    for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 4 + kind);
+    for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 8 + kind);
     for (const [object, name, to] of file.gets) this.read(at(object), name, at(to));
     for (const [from, object, name] of file.puts) this.write(at(from), at(object), name);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
@@ -230,7 +230,7 @@ export class Solver {
   /* ---- the graph: no node, 0 or undefined, takes and gives nothing -------------------------------------------------------------------- */
 
   give(node, token) {
-    if (!node) return;
+    if (!node || !token) return;
     const set = this.sets[node], { kind, source } = token;
     if (this.owners.get(node)?.includes(source?.tool) === false) return;
     if (set === undefined) {
@@ -252,16 +252,20 @@ export class Solver {
 
   edge(from, to, kind = 0) {
     if (!from || !to || from === to) return;
-    const flows = this.flows[from] ??= new Set(), key = to * 4 + kind;
+    const flows = this.flows[from] ??= new Set(), key = to * 8 + kind;
     if (flows.has(key)) return;
     flows.add(key);
     const set = this.sets[from];
     if (set !== undefined) for (let i = 0, n = set.length; i < n; i++) this.pass(set[i], to, kind);
   }
 
+  /* kinds: 0 as it is, 1 as a part of a text, 2 as a JSON literal, 3 a handler as well, 4 checked by a strict
+   * pattern, 5 as the first word of a text */
   pass(token, to, kind) {
     const { kind: t, key, source } = token;
-    if (kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
+    if (kind === 4)
+      this.give(to, t === TAINT || t === QUOTED ? this.token(WORD, key, { source }) : t === WORD ? token : undefined);
+    else if (kind === 5 ? t !== OBJECT && t !== FUNCTION : kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
       this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source, plain: token }) : token);
   }
 
@@ -316,7 +320,7 @@ export class Solver {
         this.readBox(token, name, to);
         break;
       case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.taint(source.tool, name) : token); break;
-      case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
+      case QUOTED: case WORD: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
       case MODULE: this.readModule(token, name, to); break;
     }
   }
@@ -388,7 +392,7 @@ export class Solver {
         callModel(this, call, path);
         if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
         break;
-      case TAINT: case QUOTED: case RESULT: /* a method of it */
+      case TAINT: case QUOTED: case WORD: case RESULT: /* a method of it */
         call.isResolved = true;
         if (kind === RESULT && SHORTENS.test(call.name)) break;
         this.give(call.result, token);
@@ -463,7 +467,7 @@ export class Solver {
   /* Files in which arguments of tools may go further than they were followed: into functions or
    * objects that a full node did not take. */
   cutFiles() {
-    const holds = (node) => this.sets[node]?.some(({ kind }) => kind <= QUOTED);
+    const holds = (node) => this.sets[node]?.some(({ kind }) => kind <= WORD);
     const called = this.calls.filter(({ callee, args }) => this.sets[callee]?.length >= this.most && args.some(holds)).map(({ file }) => file);
     const nodes = [...this.cut].filter(([token]) => [...this.membersOf(token).values()].some(holds)).map(([, node]) => node);
     const passed = this.files.filter(({ base, count }) => nodes.some((node) => node > base && node <= base + count));
@@ -482,7 +486,7 @@ export class Solver {
   /* Edges and watchers that are added meanwhile look at the token when they are added. */
   arrive(node, token) {
     const flows = this.flows[node], watchers = this.watchers[node];
-    if (flows !== undefined) for (const key of flows) this.pass(token, key >> 2, key & 3);
+    if (flows !== undefined) for (const key of flows) this.pass(token, key >> 3, key & 7);
     if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);
   }
 

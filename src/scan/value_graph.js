@@ -17,6 +17,8 @@ const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'f
 /* Kinds of zod schemas; in bundles, zod itself may have any name. */
 const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
+/* What stands before a program in a command. */
+const LEADS = /(^|[;&|(])\s*((sudo|env|exec|nohup|time|npx|bunx|(ba|z)?sh -c)\s+)*["']?$/;
 
 function programOf(path, text, startLine = 1) {
   const isTs = /\.[cm]?ts$|\.tsx$/.test(path), plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
@@ -27,7 +29,7 @@ function programOf(path, text, startLine = 1) {
   }).program;
 }
 
-/* clean: names and chains of members that a check has made harmless. */
+/* clean: names and chains of members that a check has made harmless; with "~": that match a strict pattern. */
 const scopeIn = (parent, isFunction = false, clean = []) => ({ parent, isFunction, vars: new Map(), clean: new Set(clean) });
 
 const isExit = (n) => /^(Return|Throw|Break|Continue)Statement$/.test(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
@@ -138,9 +140,9 @@ class Builder {
 
   /* ---- names ----------------------------------------------------------------- */
 
-  /* Declares the names of a pattern. value: what all of them are, if it is constant. */
-  declare(scope, n, value) {
-    for (const name of namesOf(n)) if (!scope.vars.has(name)) scope.vars.set(name, { node: this.node(), value });
+  /* Declares the names of a pattern. value: what all of them are, if it is constant; from: the package. */
+  declare(scope, n, value, from) {
+    for (const name of namesOf(n)) if (!scope.vars.has(name)) scope.vars.set(name, { node: this.node(), value, from });
   }
 
   find(scope, name) {
@@ -156,10 +158,10 @@ class Builder {
     return this.find(scope, id?.name)?.node ?? 0;
   }
 
-  isClean(scope, chain) {
+  isClean(scope, chain, mark = '') {
     const base = chain.split('.', 1)[0];
     for (let s = scope; s !== null; s = s.parent) {
-      if (s.clean.has(chain)) return true;
+      if (s.clean.has(mark + chain)) return true;
       if (s.vars.has(base)) return false;
     }
     return false;
@@ -174,13 +176,13 @@ class Builder {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template|RegExp)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template|RegExp)Literal$/.test(init?.type) ? init : undefined, requiredBy(init));
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
           if (!isDeep) this.declare(scope, n.id);
           break;
-        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
+        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local, undefined, n.source.value); break;
       }
       if (scope.isFunction && /^((If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement|SwitchCase|CatchClause)$/.test(n.type))
         this.hoist(scope, Object.values(n).flat().filter((part) => part?.type), true);
@@ -227,7 +229,8 @@ class Builder {
     const method = callee.property?.name, receiver = callee.object;
     const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
     const isPattern = method === 'test' && this.isStrict(scope, receiver);
-    return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
+    const chain = isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
+    return isPattern && chain !== undefined ? `~${chain}` : chain;
   }
 
   compared({ operator, left, right }, outcome) {
@@ -471,11 +474,11 @@ class Builder {
 
   /* ---- expressions --------------------------------------------------------------- */
 
-  /* A text that is made of parts; its first word is a constant if it begins with that text. */
-  joined(parts, text = '') {
-    const to = this.node();
-    for (const part of parts) this.edge(part, to, 1);
-    if (text.trim() !== '') this.edge(this.constant(text.trim().split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
+  /* A text that is made of parts: [text before it, node]. */
+  joined(parts) {
+    const to = this.node(), text = parts[0][0].trim();
+    for (const [before, part] of parts) this.edge(part, to, LEADS.test(before) ? 5 : 1);
+    if (/\w/.test(text)) this.edge(this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
     return to;
   }
 
@@ -484,9 +487,8 @@ class Builder {
       case 'Identifier': return this.identifier(scope, n.name);
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
-        const parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim(), to = this.joined(parts, first);
-        if (!first) this.edge(parts[0], to);
-        return to;
+        const parts = n.expressions.map((part, i) => [(i === 0 ? '' : 'x') + n.quasis[i].value.cooked, this.value(scope, part)]);
+        return this.joined(parts.length > 0 ? parts : [[n.quasis[0].value.cooked, 0]]);
       }
       case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'ArrayExpression', elements: n.quasi.quasis.map(({ value }) => ({ type: 'StringLiteral', value: value.raw.trim() })) }, ...n.quasi.expressions] }, 8);
       case 'CallExpression': case 'OptionalCallExpression': return this.call(scope, n, 0);
@@ -532,9 +534,20 @@ class Builder {
     return 0;
   }
 
+  /* The value of a name or chain of members, as the checks before have left it. */
+  left(scope, chain, node) {
+    return this.isClean(scope, chain) ? 0 : this.isClean(scope, chain, '~') ? this.word(node) : node;
+  }
+
+  word(from) {
+    const to = this.node();
+    this.edge(from, to, 4);
+    return to;
+  }
+
   identifier(scope, name) {
     const binding = this.find(scope, name);
-    if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
+    if (binding !== undefined) return this.left(scope, name, binding.node);
     if (name === 'arguments') {
       while (this.params.length < 4) this.params.push(this.node());
       if (!this.params.all) for (const [i, param] of this.params.entries()) this.put(param, this.params.all ??= this.object(), i === 0 ? '0' : '[]');
@@ -547,8 +560,8 @@ class Builder {
     const object = this.value(scope, n.object), name = propertyName(n);
     if (n.computed) this.value(scope, n.property);
     if (name === '__esModule') this.graph.helpers.push(this.within);
-    const chain = chainOf(n), isClean = name === 'length' || name === 'size' || (chain !== undefined && this.isClean(scope, chain));
-    return isClean ? 0 : this.get(object, name);
+    const chain = chainOf(n), value = name === 'length' || name === 'size' ? 0 : this.get(object, name);
+    return chain === undefined ? value : this.left(scope, chain, value);
   }
 
   binary(scope, { operator, left, right }) {
@@ -558,7 +571,8 @@ class Builder {
         const inner = side.property?.name === 'length' ? side.object : side.callee?.property?.name === 'byteLength' ? side.arguments[0] : undefined;
         if (inner) this.graph.bounded.push(this.value(scope, inner));
       }
-    return operator === '+' ? this.joined([a, b], left.type === 'StringLiteral' ? left.value : '') : 0;
+    if (operator !== '+') return 0;
+    return this.joined(left.type === 'StringLiteral' ? [[left.value, b]] : [['', a], [`x${left.right?.value ?? ''}`, b]]);
   }
 
   objectLiteral(scope, n) {
@@ -592,10 +606,16 @@ class Builder {
 
   /* The scripts of fork(), except those that Node.js confines. */
   fork([script, ...more]) {
-    const options = more.flatMap(({ properties = [] }) => properties).filter(({ key }) => key?.name === 'execArgv').flatMap(literalsIn);
+    const options = more.flatMap(({ properties = [] }) => properties).filter(({ key, value }) => key?.name === 'execArgv' && value.type === 'ArrayExpression').flatMap(literalsIn);
     const isConfined = options.some((text) => /^--(experimental-)?permission$/.test(text)) && !options.some((text) => /^--allow-(child|worker|addons|wasi|fs-write)/.test(text));
     const names = literalsIn(script);
     if (!isConfined) this.graph.forks.push(...names.length > 0 ? names : ['*']);
+  }
+
+  /* False for schemas that come from another package than zod: their objects may have more fields. */
+  isZod(scope, n) {
+    const { from } = this.find(scope, chainOf(n).split('.', 1)[0]) ?? {};
+    return from === undefined || /^[./]|(^|\W)zod|^@modelcontextprotocol/.test(from);
   }
 
   /* The constant text of a worker is read as a function of its own. */
@@ -622,8 +642,8 @@ class Builder {
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
     if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.shared('imports', n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
-    /* A schema with a strict pattern chooses, as a list does. */
-    const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'enum' : name;
+    /* A schema with a strict pattern. */
+    const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'word' : name;
     const callee = isMember ? this.get(receiver, method) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
     if (name === 'fork') this.fork(n.arguments);
@@ -634,14 +654,14 @@ class Builder {
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if (this.isStrict(scope, name === 'match' && n.arguments.length === 1 ? n.arguments[0] : name === 'exec' ? c.object : undefined)) return 0;
-    if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
+    if (name === 'exec' && this.isStrict(scope, c.object)) return this.word(args[0]);
+    if ((name === 'match' && n.arguments.length === 1 && this.isStrict(scope, n.arguments[0])) || (/^replace(All)?$/.test(name) && stripsAll(n.arguments))) return this.word(receiver);
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
     if (/^(__)?require$/.test(n.arguments[0]?.callee?.name)) this.edge(args[0], result);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
       this.edge(this.shared('modules', `zod.${name}()`), result);
-      this.edge(args[0] ?? 0, result);
+      if (this.isZod(scope, c.object)) this.edge(args[0], result);
     }
     const [target = 0, self = 0, ...passed] = chainOf(c)?.startsWith('Reflect.') ? args : [receiver, ...args];
     if (name === 'call') this.record(n, target, self, '', passed, { ...more, spread: [] });
@@ -662,6 +682,9 @@ function stripsAll([pattern, by]) {
   const kept = /^\[\^((?:\\.|[^\]\\])*\])\+?$/.exec(pattern.pattern);
   return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
 }
+
+/* The package of require('zod'), and of helper(require('zod')).z. */
+const requiredBy = (n) => (n?.callee?.name === 'require' ? n.arguments[0]?.value : n && requiredBy(n.arguments?.[0] ?? n.object));
 
 const literalsIn = (n) => (n?.type === 'StringLiteral' ? [n.value] : Object.values(n ?? {}).flat().filter((part) => part?.type).flatMap(literalsIn));
 

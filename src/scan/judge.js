@@ -4,55 +4,29 @@
  * from these the points and the grade.
  */
 import apis from './apis.json';
-import { packageOf } from './models.js';
+import { packageOf, patterns } from './models.js';
 import rules from './rules.json';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT, WORD } from './tokens.js';
 
-const SHELLS = /^(.*\/)?(sh|bash|zsh|dash|ksh|fish|cmd|cmd\.exe|powershell|powershell\.exe|pwsh)$/;
-const INTERPRETERS = /^(.*\/)?(node|nodejs|python|python3|python3\.\d+|deno|bun|ruby|perl|php|tsx|ts-node|npx|lua|Rscript|osascript|sh|bash|zsh)$/;
-const EVALUATES = /^(-e|-c|-p|-pe|-r|-lc|-ic|\/c|\/C|--eval|--print|--command|-Command|-EncodedCommand|eval|exec)$/;
-const GRANTS = /^(-A|--allow-all|--allow-run|--allow-ffi|--allow-read|--allow-write|--allow-net|eval)$/;
-const CONFINED = /^(--permission|--experimental-permission)$/;
-const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
-const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
-const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
-const EVAL = /^(global\.(eval|Function|import|require)|module(\.Module)?\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
-const WORKER = /^(worker_threads|global)\.Worker$/;
-const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
+const { SHELLS, INTERPRETERS, EVALUATES, GRANTS, CONFINED, HOST, NETWORK, INTRINSIC, EVAL, WORKER, START, KILLS, REJECTS } = patterns;
 
 /* Calls that run code in a sandbox. code: the argument that is run, -1: the receiver; options: that
  * with the time limit; context: that with the globals. */
 const SANDBOXES = apis.sandboxes.map((row) => ({ ...row, is: new RegExp(row.is) }));
 
-/* Schema kinds of fields that cannot hold free text, of those that have a strict pattern, and of those that
- * hold others. */
+/* Schema kinds of fields that cannot hold free text, that have a strict pattern, that hold others. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
 const WORDS = /\.word\(\)/;
+const HOLDS = /\.(object|strictObject|array|union)\(\)/;
 /* How free the text of a kind is; a kind that is not known is freer than a pattern. */
 const freedomOf = (kind) => (kind === '' ? 2 : CHOSEN.test(kind) ? 0 : WORDS.test(kind) ? 1 : 3);
-const HOLDS = /\.(object|strictObject|array|union)\(\)/;
 
-/* Validators in bundles, ajv and zod, make code in which they quote all they are given. All these are
- * members of the one object that collects the code, or are called in the function that compiles it. */
-const COMPILES = [['scopeName', 'scopeRefs', 'scopeValue', 'optimize', 'validateFunctionCode'], ['isRecursiveSchema', 'Doc', 'write']];
-const GENERATORS = [['scopeName', 'scopeRefs', 'scopeValue', 'scopeCode', 'endFor', 'endFunc', 'optimize'], ['args', 'compile', 'content', 'indented', 'write']];
-
-/* Packages that fail to contain code: [name, first version without known escapes, if any]. */
-const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
-
-/* The versions of those packages in a lock file of npm, yarn or pnpm. */
-export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
+/* The versions of packages that fail to contain code, in a lock file of npm, yarn or pnpm. */
+export const lockedOf = (text) => Object.fromEntries(apis.broken.all.map(([name]) => [name,
   new RegExp(`"node_modules/${name}":\\s*\\{\\s*"version": "([^"]+)|^"?${name}@[^\\n]*:\\r?\\n +version:? "?([\\w.-]+)|^ +'?/?${name}[@/](\\d[\\w.-]*)`, 'm').exec(text)?.slice(1).find(Boolean)]));
 
-const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
-/* Calls, or `throw`, that end the waiting. */
-const REJECTS = /^(throw|reject|rej|fail|resolve|done|rejectPromise)$/i;
 
-const GRADES = [['A', 95], ['B', 90], ['C', 80], ['D', 60], ['F', 0]];
-export const MEANINGS = {
-  A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
-  D: 'do not give it to a model before it is repaired', F: 'arguments of its tools run code on this machine',
-};
+export const MEANINGS = Object.fromEntries(apis.grades.map(([grade, , meaning]) => [grade, meaning]));
 export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
 
 const inWorker = ({ file, flags }) => file.flags.worker || (flags & 16) !== 0;
@@ -174,13 +148,14 @@ class Judge {
     if (!(this.s.flows[result]?.size > 0 || this.s.watchers[result]?.length > 0)) return false;
     if (within !== undefined && !this.generates.has(within)) {
       const nodes = [within.self, ...this.s.calls.filter((one) => one.within === within).map(({ receiver }) => receiver)];
-      const isCollector = (token) => token.kind === OBJECT && GENERATORS.some((names) => names.every((name) => this.s.membersOf(token).has(name)));
+      /* All of the names are members of one object, or are called in the function. */
+      const isCollector = (token) => token.kind === OBJECT && apis.generators.members.some((names) => names.every((name) => this.s.membersOf(token).has(name)));
       const found = new Set(nodes.flatMap((node) => this.s.tokensAt(node)).filter(isCollector));
       /* A server's own handlers do not quote what they are given. */
       const handlers = new Set(this.s.tools.flatMap(({ how, handlers: all = [] }) => (how ? all : [])));
       const isOwn = (f) => f !== undefined && (handlers.has(f) || isOwn(f.within));
       const isUsed = ({ receiver, callee, within: f }) => isOwn(f) && this.s.tokensAt(receiver).concat(this.s.tokensAt(callee)).some((token) => found.has(token) || token.f === within);
-      const isCompiler = found.size > 0 || COMPILES.some((names) => names.every((name) => this.namesIn.get(within)?.has(name)));
+      const isCompiler = found.size > 0 || apis.generators.calls.some((names) => names.every((name) => this.namesIn.get(within)?.has(name)));
       this.generates.set(within, isCompiler && !isOwn(within) && !this.s.calls.some(isUsed));
     }
     return !this.generates.get(within);
@@ -445,7 +420,7 @@ class Judge {
     for (const { path, dependencies } of this.packages)
       for (const [name, wanted, line] of dependencies) {
         const range = this.locked(path, name) ?? wanted;
-        const broken = BROKEN.find(([one]) => one === name), isUsed = this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
+        const broken = apis.broken.all.find(([one]) => one === name), isUsed = this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
         if (broken === undefined || !isUsed || isAtLeast(range, broken[1])) continue;
         this.report('broken-package', { file: path, line, column: 1 }, `${name} ${range}`);
       }
@@ -511,6 +486,6 @@ export function judge(solver, packages, locks, isWhole = true) {
     counted.add(rule.id);
     points = Math.max(0, points - finding.points);
   }
-  if (!isWhole) points = Math.min(points, GRADES[0][1] - 1);
-  return { findings, points, grade: GRADES.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
+  if (!isWhole) points = Math.min(points, apis.grades[0][1] - 1);
+  return { findings, points, grade: apis.grades.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
 }

@@ -6,10 +6,12 @@
 import apis from './apis.json';
 import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
+/* The patterns of apis.json, by their names. */
+export const patterns = Object.fromEntries(Object.entries(apis.patterns).map(([name, { is, flags }]) => [name, new RegExp(is, flags)]));
+const { WRITES, RUNS, SAME_SCHEMA, CALLBACKS, ELEMENT, SAME, OTHERS } = patterns;
+
 /* The names that are followed; other members of these packages are not. */
 const FOLLOWED = new RegExp(`^(${apis.followed.join('|')})$`);
-/* Methods that keep the schema's kind: z.string().describe() is text, as z.string() is. */
-const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
 
 export const isFollowed = (path) => FOLLOWED.test(path);
 export const isSameSchema = (path, name) => path.startsWith('zod') && path.endsWith('()') && SAME_SCHEMA.test(name);
@@ -21,12 +23,6 @@ export function packageOf(spec) {
   if (name === 'process') return 'global.process';
   return name;
 }
-
-/* Functions (path, text) that write a text into a file. */
-const WRITES = /^(fs\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync)|global\.(Bun|Deno)\.(write|writeTextFile|writeTextFileSync))$/;
-
-/* Functions that return a result of code, which is followed to the tool's reply. */
-const RUNS = /^(global\.eval|vm\.(run\w+|Script\(\)\.run\w+|compileFunction\(\))|vm2\.\w+\(\)\.run\w*|isolated-vm\..*(eval|evalClosure|run|apply|evalSync|runSync)|quickjs-emscripten.*evalCode(Async)?|safe-eval|global\.Function\(\)|notevil|static-eval)$/;
 
 const resultOf = (s, call) => s.token(RESULT, s.calls.indexOf(call), { call });
 
@@ -84,10 +80,6 @@ export const callModel = (s, call, path) => MODELS.find(([is]) => is.test(path))
 
 /* ---- methods, by their names ------------------------------------------------------- */
 
-const CALLBACKS = /^(map|forEach|filter|find|findLast|findIndex|some|every|flatMap|reduce|sort)$/;
-const ELEMENT = /^(find|findLast|at|pop|shift|get|reduce|next)$/;
-const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice)$/;
-const OTHERS = /^(push|unshift|add|set|join|toString)$/;
 
 /* Models a call by its method's name alone: a registration of a tool, or a method of an array, a
  * map or a promise. */

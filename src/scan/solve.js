@@ -4,7 +4,7 @@
  * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
-import { callModel, isFollowed, isSameSchema, methodModel, packageOf, REGISTERS } from './models.js';
+import { callModel, isFollowed, isSameSchema, methodModel, packageOf, patterns, REGISTERS } from './models.js';
 import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT, WORD } from './tokens.js';
 
 /* Limits: steps; tokens per node, for small and large projects; steps or nodes that make a project so;
@@ -14,22 +14,11 @@ const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, STEPS_MANY = 150000, NO
 /* What imports leave out of the names of files. */
 const ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'];
 
+const { FREE_TEXT, BUILT_IN, DANGER, LOOKS_UP, WRAPS, ESCAPES, SHORTENS } = patterns;
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
-const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
-/* Methods of arrays, maps and texts, as opposed to members that the project put there. */
-const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
 /* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
  * array literal is known, so it is not read from there. */
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
-/* Modules and globals that may run code or start programs. */
-const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
-/* Functions that wrap handlers. */
-const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
-/* Functions that quote for a shell; not those for pages, queries and the like. */
-const ESCAPES = /^(shell)?_?(escape|quote)(?!_?(html|xml|reg|ident|id|sql|like|ur[il]|csv|json|js|markdown|attr|css|latex))/i;
-const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
-/* Methods of libraries whose result does not come from their arguments. */
-const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
 
 export class Solver {
   sets = []; /* of each node: a list of tokens */

@@ -6,19 +6,13 @@
  * make a value harmless.
  */
 import { parse } from '@babel/parser';
+import apis from './apis.json';
+import { patterns } from './models.js';
 
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
-const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
-  'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
-  'String Number Boolean parseInt parseFloat isNaN encodeURIComponent encodeURI Math Date RegExp Symbol Error Deno Bun').split(' '));
-/* Functions whose callbacks count as part of the function around them. */
-const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
+const GLOBALS = new Set(apis.globals), { INLINE, SCHEMA_KINDS, LEADS } = patterns;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
-/* Kinds of zod schemas; in bundles, zod itself may have any name. */
-const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
-/* What stands before a program in a command. */
-const LEADS = /(^|[;&|(])\s*((sudo|env|exec|nohup|time|npx|bunx|(ba|z)?sh -c)\s+)*["']?$/;
 
 function programOf(path, text, startLine = 1) {
   const isTs = /\.[cm]?ts$|\.tsx$/.test(path), plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;

@@ -198,12 +198,12 @@ class Judge {
 
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
    * one pair per caller: the program of one must not meet the arguments of another. */
-  startsOf(call, command, list, seen = new Set()) {
+  startsOf(call, command, list, seen = new Set(), ways = { left: 200 }) {
     for (let f = call.within; f !== undefined; f = f.within) {
       const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 8)));
-      const callers = i < 0 || k < 0 || seen.has(f) ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
+      const callers = i < 0 || k < 0 || seen.has(f) || ways.left-- <= 0 ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
       seen.add(f);
-      if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));
+      if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen), ways));
     }
     return [[command, list]];
   }

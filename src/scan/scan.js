@@ -61,10 +61,10 @@ export function report({ parts: batches, files: sources, unread, unreadCount, ..
   if (unreadCount > unread.length) all.push({ path: `${unreadCount - unread.length} more files`, why: 'they are not named here' });
   /* A file that was not read stands for itself without content: does a file with tools use it? */
   const missing = all.filter(({ path }) => SOURCE.test(path)).map((note) => ({ ...graphOf(note.path, ''), note }));
-  const solver = new Solver([...files, ...missing]), isWhole = solver.run(), lost = solver.files.filter(({ note }) => note);
+  const solver = new Solver([...files, ...missing]), isWhole = solver.run(), lost = solver.files.filter(({ note }) => note), cut = solver.cutFiles();
   for (const { note } of lost) note.why += ', and files with tools use it: the grade is not above B';
   if (!isWhole) all.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
-  for (const path of solver.cutFiles()) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects' });
+  for (const path of cut) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects: the grade is not above B' });
   const project = packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null;
-  return reportAs({ ...judge(solver, packages, locks, isWhole && lost.length === 0), ...given, files: files.length, project, unread: all }, new Map(sources));
+  return reportAs({ ...judge(solver, packages, locks, isWhole && lost.length + cut.length === 0), ...given, files: files.length, project, unread: all }, new Map(sources));
 }

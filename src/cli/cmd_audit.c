@@ -83,28 +83,22 @@ static bool write_page(const char *path, gbx_view report, gbx_trouble *trouble)
                                        path, gbx_fail_reason(errno)));
 }
 
-static void print_member(const gbx_term *out, gbx_view report, const char *name)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = TEXT_MAX};
-
-    (void)gbx_view_append_text(gbx_view_member(report, name), &text);
-    gbx_term_json_line(out, &text);
-}
-
 static bool print_report(const audit_args *args, gbx_view report, gbx_trouble *trouble)
 {
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {.ceiling = TEXT_MAX};
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
 
     if (args->html != NULL && !write_page(args->html, report, trouble))
         return false;
     if (args->html != NULL && strcmp(args->html, "-") == 0)
         return true;
-    if (args->json)
-        print_member(&out, report, "json");
-    else if (args->sarif)
-        print_member(&out, report, "sarif");
-    else
+    if (!args->json && !args->sarif) {
         print_text(&out, gbx_view_member(report, "text"));
+        return true;
+    }
+    (void)gbx_view_append_text(gbx_view_member(report, args->json ? "json" : "sarif"),
+                               &json);
+    gbx_term_json_line(&out, &json);
     return true;
 }
 

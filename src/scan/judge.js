@@ -3,63 +3,41 @@
  * judge - makes findings from the flows of values in a project, by the rules of rules.json, and
  * from these the points and the grade.
  */
-import { packageOf } from './models.js';
+import apis from './apis.json';
+import { packageOf, patterns } from './models.js';
 import rules from './rules.json';
-import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT } from './tokens.js';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, TAINT, TEXT, WORD } from './tokens.js';
 
-const SHELLS = /^(.*\/)?(sh|bash|zsh|dash|ksh|fish|cmd|cmd\.exe|powershell|powershell\.exe|pwsh)$/;
-const INTERPRETERS = /^(.*\/)?(node|nodejs|python|python3|python3\.\d+|deno|bun|ruby|perl|php|tsx|ts-node|npx|lua|Rscript|osascript|sh|bash|zsh)$/;
-const EVALUATES = /^(-e|-c|-p|-pe|-r|-lc|-ic|\/c|\/C|--eval|--print|--command|-Command|-EncodedCommand|eval|exec)$/;
-const GRANTS = /^(-A|--allow-all|--allow-run|--allow-ffi|--allow-read|--allow-write|--allow-net|eval)$/;
-const CONFINED = /^(--permission|--experimental-permission)$/;
-const HOST = /^global\.(require|process|globalThis|global|Buffer|setTimeout|setInterval|setImmediate|console|queueMicrotask|fetch|XMLHttpRequest|WebSocket|import|eval|Function|Deno|Bun)$/;
-const NETWORK = /^(global\.(fetch|XMLHttpRequest|WebSocket|EventSource)|node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)\b/;
-const INTRINSIC = /^global\.(Object|Array|Map|Set|WeakMap|Promise|JSON|String|Number|Boolean|Math|Date|RegExp|Symbol|Error|Reflect|parseInt|parseFloat|isNaN|encodeURIComponent|encodeURI|URL|TextEncoder|TextDecoder)\b/;
-const EVAL = /^(global\.(eval|Function|import|require)|module\.Module\(\)\._compile|safe-eval|safer-eval|notevil|static-eval|eval|require-from-string)$/;
-const WORKER = /^(worker_threads|global)\.Worker$/;
-const START = /^(child_process|cross-spawn|execa|node-pty|zx|shelljs)(\.|$)/;
+const { SHELLS, INTERPRETERS, EVALUATES, GRANTS, CONFINED, HOST, NETWORK, INTRINSIC, EVAL, WORKER, START, KILLS, REJECTS } = patterns;
 
 /* Calls that run code in a sandbox. code: the argument that is run, -1: the receiver; options: that
  * with the time limit; context: that with the globals. */
-const SANDBOXES = [
-  { is: /^vm\.Script\(\)\.(runInContext|runInNewContext)$/, code: -1, options: 1, context: 0 },
-  { is: /^vm\.Script\(\)\.runInThisContext$/, code: -1, options: 0 },
-  { is: /^vm\.(runInContext|runInNewContext|compileFunction)$/, code: 0, options: 2, context: 1 },
-  { is: /^vm\.runInThisContext$/, code: 0, options: 1 },
-  { is: /^vm\.SourceTextModule$/, code: 0, options: 2 },
-  { is: /^isolated-vm.*\.run(Sync)?$/, code: -1, options: 1 },
-  { is: /^isolated-vm.*\.eval(Sync)?$/, code: 0, options: 1 },
-  { is: /^isolated-vm.*\.evalClosure(Sync)?$/, code: 0, options: 2 },
-  { is: /^vm2\..*\(\)\.run(File)?$/, code: 0 },
-  { is: /^(quickjs-emscripten|@sebastianwessel\/quickjs|@jitl).*evalCode(Async)?$/, code: 0, options: 1 },
-];
+const SANDBOXES = apis.sandboxes.map((row) => ({ ...row, is: new RegExp(row.is) }));
 
-/* Schema kinds of fields that cannot hold free text. */
+/* Schema kinds of fields that cannot hold free text, that have a strict pattern, that hold others. */
 const CHOSEN = /\.(number|boolean|enum|nativeEnum|literal|int|bigint|date|uuid|email|ip)\(\)|\.coerce\.(number|boolean)/;
+const WORDS = /\.word\(\)/;
+const HOLDS = /\.(object|strictObject|array|union)\(\)/;
+/* How free the text of a kind is; a kind that is not known is freer than a pattern. */
+const freedomOf = (kind) => (kind === '' ? 2 : CHOSEN.test(kind) ? 0 : WORDS.test(kind) ? 1 : 3);
 
-/* Packages that fail to contain code: [name, first version without known escapes, if any]. */
-const BROKEN = [['vm2'], ['safe-eval'], ['safer-eval'], ['notevil'], ['static-eval', '2.0.2'], ['isolated-vm', '4.3.7'], ['jailed'], ['sandbox'], ['sandcastle'], ['node-serialize']];
-
-/* The versions of those packages in a lock file of npm, yarn or pnpm. */
-export const lockedOf = (text) => Object.fromEntries(BROKEN.map(([name]) => [name,
+/* The versions of packages that fail to contain code, in a lock file of npm, yarn or pnpm. */
+export const lockedOf = (text) => Object.fromEntries(apis.broken.all.map(([name]) => [name,
   new RegExp(`"node_modules/${name}":\\s*\\{\\s*"version": "([^"]+)|^"?${name}@[^\\n]*:\\r?\\n +version:? "?([\\w.-]+)|^ +'?/?${name}[@/](\\d[\\w.-]*)`, 'm').exec(text)?.slice(1).find(Boolean)]));
 
-const KILLS = /^(terminate|kill|dispose|destroy|abort|cancel|stop|close|cleanup|killWorker|terminateWorker)$/;
-/* Calls, or `throw`, that end the waiting. */
-const REJECTS = /^(throw|reject|rej|fail|resolve|done|rejectPromise)$/i;
 
-const GRADES = [['A', 95], ['B', 90], ['C', 80], ['D', 60], ['F', 0]];
-export const MEANINGS = {
-  A: 'nothing to repair, or a detail', B: 'sound, with something to tighten', C: 'repair what is listed',
-  D: 'do not give it to a model before it is repaired', F: 'arguments of its tools run code on this machine',
-};
+export const MEANINGS = Object.fromEntries(apis.grades.map(([grade, , meaning]) => [grade, meaning]));
 export const ruleOf = (finding) => rules.find(({ id }) => id === finding.rule);
+
+const inWorker = ({ file, flags }) => file.flags.worker || (flags & 16) !== 0;
 
 class Judge {
   findings = [];
   namesIn = new Map(); /* of functions: the names of what is called in them */
   ends = new Set(); /* "file name" of functions that end something */
   ran = new Set(); /* tools whose arguments run as code */
+  kinds = new Map(); /* of the nodes of schemas */
+  generates = new Map(); /* of functions: whether a validator makes its code in it */
   sandboxes = []; /* { call, sources }: calls that run code, with or without limits */
 
   constructor(solver, packages, locks) {
@@ -100,27 +78,35 @@ class Judge {
 
   /* ---- sources of values ---------------------------------------------------------------- */
 
-  isText(source) {
+  isText(source, freedom = 2) {
     if (source.tool.schemas?.length === 0) return false; /* it gets no arguments */
     const kind = this.kindOf(source);
-    return kind === undefined || !CHOSEN.test(kind);
+    return kind === undefined || freedomOf(kind) >= freedom;
   }
 
   /* The field's kind, such as "zod.z.string().max()", if its schema is known; of several, one
    * that allows free text. */
   kindOf({ tool, field }) {
-    const found = [];
-    for (const node of field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? []) {
-      const at = this.s.members(node)?.get(field);
-      if (at === undefined) continue;
-      const paths = this.s.tokensAt(at).filter(({ kind, path }) => kind === MODULE && path.startsWith('zod')).map(({ path }) => path);
-      if (paths.length > 0) found.push(paths.sort((a, b) => b.length - a.length)[0]);
-    }
-    return found.find((kind) => !CHOSEN.test(kind)) ?? found[0];
+    const nodes = field === '' ? [] : tool.schema ? [tool.schema] : tool.schemas ?? [];
+    const found = nodes.map((node) => this.s.members(node)?.get(field)).filter(Boolean).flatMap((node) => this.kindsAt(node));
+    return found.sort((a, b) => freedomOf(b) - freedomOf(a))[0] || undefined;
+  }
+
+  /* The kinds of a schema, and instead of lists and objects those of what they hold, if all is known. */
+  kindsAt(node, depth = 20) {
+    if (this.kinds.has(node) || depth === 0) return this.kinds.get(node) ?? [''];
+    this.kinds.set(node, ['']); /* not known, also where schemas hold each other */
+    const tokens = this.s.tokensAt(node), paths = tokens.map(({ path = '' }) => path).filter((path) => path.startsWith('zod')).sort((a, b) => b.length - a.length);
+    const own = paths.filter((path) => !HOLDS.test(path)), objects = own.length < paths.length ? tokens.filter(({ kind }) => kind === OBJECT) : [];
+    /* It has members of something that is not known. */
+    const isOpen = ({ key }) => this.s.spreads[key]?.some((from) => !this.s.tokensAt(from).some(({ kind }) => kind === OBJECT));
+    const inner = objects.flatMap((object) => (isOpen(object) ? [''] : [...this.s.membersOf(object).values()].flatMap((member) => this.kindsAt(member, depth - 1))));
+    const isKnown = own.length + inner.length > 0 && !inner.includes(''), isConstant = tokens.length > 0 && tokens.every(({ kind }) => kind === TEXT);
+    if (tokens.length < this.s.most && (paths.length > 0 || isConstant)) this.kinds.set(node, [...new Set([...own, ...inner, ...isKnown ? [] : paths])]);
+    return this.kinds.get(node);
   }
 
   sourcesAt(node, kinds = [TAINT, QUOTED], depth = 2) {
-    if (node === 0 || node === undefined) return [];
     return this.s.deep(node, depth).filter(({ kind, source }) => kinds.includes(kind) && this.isText(source)).map(({ source }) => source);
   }
 
@@ -129,15 +115,22 @@ class Judge {
     return this.sourcesAt(node, [TAINT], 0);
   }
 
+  /* Sources of a whole command, or of its first word: a word that a pattern has checked chooses a program, too. */
+  chosenAt(node) {
+    const isFixed = this.s.textsAt(node, 0).length > 0;
+    const words = this.s.tokensAt(node).filter(({ kind, source }) => (kind === WORD || (kind === TAINT && !isFixed)) && this.isText(source, 1));
+    return [...this.codeAt(node), ...words.map(({ source }) => source)];
+  }
+
   /* ---- calls ------------------------------------------------------------------------------ */
 
   path(call, path) {
     const { args } = call, [first = 0] = args, sandbox = SANDBOXES.find(({ is }) => is.test(path));
     if (EVAL.test(path)) {
-      const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : this.codeAt(first);
-      if (sources.length > 0 && (path !== 'global.Function' || this.isUsedValue(call.result))) this.evaluated(call, sources, path);
+      const sources = path === 'global.Function' ? args.flatMap((arg) => this.codeAt(arg)) : /import$|require$/.test(path) ? this.chosenAt(first) : this.codeAt(first);
+      if (sources.length > 0 && (path !== 'global.Function' || this.isRun(call))) this.evaluated(call, sources, path);
       else if (/import$|require$/.test(path)) this.fileRun(call, [first], path);
-    } else if (/^(global\.(setTimeout|setInterval|setImmediate)|timers\.set\w+)$/.test(path)) {
+    } else if (/^(global|timers)\.set(Timeout|Interval)$/.test(path)) {
       const sources = this.codeAt(first);
       if (sources.length > 0 && !this.s.tokensAt(first).some(({ f }) => f)) this.evaluated(call, sources, path);
     } else if (START.test(path)) {
@@ -149,9 +142,23 @@ class Judge {
     }
   }
 
-  /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. */
-  isUsedValue(node) {
-    return this.s.flows[node]?.size > 0 || this.s.watchers[node]?.length > 0;
+  /* True if the value is used: `new Function(text)` alone compiles, but runs nothing. False for the
+   * code of validators. */
+  isRun({ result, within }) {
+    if (!(this.s.flows[result]?.size > 0 || this.s.watchers[result]?.length > 0)) return false;
+    if (within !== undefined && !this.generates.has(within)) {
+      const nodes = [within.self, ...this.s.calls.filter((one) => one.within === within).map(({ receiver }) => receiver)];
+      /* All of the names are members of one object, or are called in the function. */
+      const isCollector = (token) => token.kind === OBJECT && apis.generators.members.some((names) => names.every((name) => this.s.membersOf(token).has(name)));
+      const found = new Set(nodes.flatMap((node) => this.s.tokensAt(node)).filter(isCollector));
+      /* A server's own handlers do not quote what they are given. */
+      const handlers = new Set(this.s.tools.flatMap(({ how, handlers: all = [] }) => (how ? all : [])));
+      const isOwn = (f) => f !== undefined && (handlers.has(f) || isOwn(f.within));
+      const isUsed = ({ receiver, callee, within: f }) => isOwn(f) && this.s.tokensAt(receiver).concat(this.s.tokensAt(callee)).some((token) => found.has(token) || token.f === within);
+      const isCompiler = found.size > 0 || apis.generators.calls.some((names) => names.every((name) => this.namesIn.get(within)?.has(name)));
+      this.generates.set(within, isCompiler && !isOwn(within) && !this.s.calls.some(isUsed));
+    }
+    return !this.generates.get(within);
   }
 
   ranBy(sources) {
@@ -160,7 +167,7 @@ class Judge {
 
   evaluated(call, sources, path) {
     const name = path.replace(/^global\./, '').replace('Function', 'new Function');
-    this.report('code-eval', call, `reaches ${name}${call.file.flags.worker ? ', in a worker thread, which has all rights of the process' : ''}`, sources);
+    this.report('code-eval', call, `reaches ${name}${inWorker(call) ? ', in a worker or child process, which has all rights of the server' : ''}`, sources);
     this.sandbox(call, sources);
   }
 
@@ -184,24 +191,27 @@ class Judge {
   }
 
   shell(call, node, method) {
-    if (!this.report('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node))) this.fileRun(call, [node], method);
+    const isFound = this.report('shell-command', call, `reaches the shell of ${method}`, this.sourcesAt(node)) ||
+      this.report('shell-command', call, `chooses the program that ${method} starts`, this.chosenAt(node));
+    if (!isFound) this.fileRun(call, [node], method);
   }
 
   /* Pairs of a program and its arguments. If both are parameters of the function around the call,
    * one pair per caller: the program of one must not meet the arguments of another. */
-  startsOf(call, command, list, seen = new Set()) {
+  startsOf(call, command, list, seen = new Set(), ways = { left: 200 }) {
     for (let f = call.within; f !== undefined; f = f.within) {
-      const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 4)));
-      const callers = i < 0 || k < 0 || seen.has(f) ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
+      const [i, k] = [command, list].map((node) => f.params.findIndex((param) => this.s.flows[param]?.has(node * 8)));
+      const callers = i < 0 || k < 0 || seen.has(f) || ways.left-- <= 0 ? [] : this.callersOf(f).filter(({ spread }) => spread.length === 0);
       seen.add(f);
-      if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen)));
+      if (callers.length > 0) return callers.flatMap((one) => this.startsOf(one, one.args[i] ?? 0, one.args[k] ?? 0, new Set(seen), ways));
     }
     return [[command, list]];
   }
 
   program(call, method, command, list, options = 0) {
     const words = this.s.textsAt(list, 2), shellName = this.s.textsAt(command, 0).find((text) => SHELLS.test(text));
-    const chosen = this.codeAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
+    const chosen = this.chosenAt(command), passed = this.sourcesAt(list), code = this.sourcesAt(list, [TAINT]);
+    const whole = [...this.s.members(list)?.values() ?? []].flatMap((member) => this.chosenAt(member));
     const settings = this.s.members(options) ?? this.s.members(list), shell = settings?.get('shell');
     const hasShell = shell !== undefined && this.s.textsAt(shell, 0).some((text) => text !== 'false');
     const interpreter = this.interpreterOf(command, words), evaluates = words.some((word) => EVALUATES.test(word));
@@ -211,8 +221,8 @@ class Judge {
       this.report('shell-command', call, `reaches the shell of ${method} with shell: true`, [...chosen, ...passed]);
     else if (chosen.length > 0)
       this.report('shell-command', call, `chooses the program that ${method} starts`, chosen);
-    else if (passed.length > 0 && shellName && evaluates)
-      this.report('shell-command', call, `is a command of ${shellName}`, passed);
+    else if (passed.length + whole.length > 0 && shellName && evaluates)
+      this.report('shell-command', call, `is a command of ${shellName}`, [...passed, ...whole]);
     else if (code.length > 0 && interpreter && evaluates)
       this.report('code-process', call, `is run by ${interpreter}`, code);
     else if (interpreter)
@@ -257,8 +267,9 @@ class Judge {
     else if (/evalCode/.test(method)) this.quickjs(call, call.args[options], sources);
     else if (!this.isSet(call.args[options], 'timeout')) this.report('no-timeout', call, `${method}${path.startsWith('vm.') ? '' : ' of isolated-vm'} without timeout`, sources);
     if (call.args[context]) this.context(call, call.args[context], sources);
-    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.Isolate$/) : [])
-      if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
+    for (const made of path.startsWith('isolated-vm') ? this.made(/^isolated-vm\.(Isolate|Reference)$/) : [])
+      if (made.paths.includes('isolated-vm.Reference')) this.context(made, made.args[0] ?? 0, sources, false);
+      else if (!this.isSet(made.args[0], 'memoryLimit')) this.report('no-memory-limit', made, 'new Isolate() without memoryLimit', sources);
   }
 
   /* The calls that make such objects. */
@@ -267,7 +278,7 @@ class Judge {
   }
 
   vm(call, path, method, sources) {
-    const isConfined = call.file.flags.worker && method !== 'runInThisContext';
+    const isConfined = inWorker(call) && method !== 'runInThisContext';
     const detail = `runs in ${path.startsWith('vm.Script()') ? 'vm.Script.' : 'vm.'}${method}`;
     if (isConfined) this.report('vm-boundary', call, `${detail}, and nothing else keeps it from the worker's process`, sources);
     else this.report('code-vm', call, detail, sources);
@@ -281,11 +292,13 @@ class Judge {
     return names.some((name) => members.has(name)) || members.has('*');
   }
 
-  context(call, node, sources) {
+  /* hasMembers: code gets what is in the object. */
+  context(call, node, sources, hasMembers = true) {
     const passed = new Set(), network = new Set();
     for (const token of this.s.tokensAt(node)) {
-      if (token.kind === MODULE && HOST.test(token.path)) passed.add(token.path.replace('global.', ''));
-      for (const [name, member] of token.kind === OBJECT ? this.s.membersOf(token) : [])
+      for (const [found, pattern] of token.kind === MODULE ? [[passed, HOST], [network, NETWORK]] : [])
+        if (pattern.test(token.path)) found.add(token.path.replace('global.', ''));
+      for (const [name, member] of token.kind === OBJECT && hasMembers ? this.s.membersOf(token) : [])
         for (const { f, path = '' } of this.s.deep(member, 1)) {
           if (f ? this.usesNetwork(f) : NETWORK.test(path)) network.add(name);
           if (f || (path !== '' && !INTRINSIC.test(path) && !path.includes('()'))) passed.add(name === '*' ? 'all of globalThis' : name);
@@ -318,7 +331,8 @@ class Judge {
   /* A worker that runs code: its own text, or code that it is sent. */
   worker(call) {
     const [script, options] = call.args;
-    const text = this.codeAt(script), sources = text.length > 0 ? text : this.codeInWorkers();
+    const text = this.codeAt(script), inWorkers = this.sandboxes.filter((one) => inWorker(one.call)).flatMap((one) => one.sources);
+    const sources = text.length > 0 ? text : inWorkers;
     const settings = this.s.members(options);
     if (text.length > 0 && settings?.has('eval')) this.evaluated(call, text, 'a Worker with eval: true, which has all rights of the process');
     else if (text.length > 0) this.evaluated(call, text, 'the URL of a Worker');
@@ -345,11 +359,6 @@ class Judge {
       for (let f = within; f !== undefined; f = f.within) this.namesIn.set(f, (this.namesIn.get(f) ?? new Set()).add(name));
     }
     for (const { file, name, container } of this.s.functions.values()) if (ends.has(`${file.path} ${container}`)) this.ends.add(`${file.path} ${name}`);
-  }
-
-  /* Sources that run as code in workers. */
-  codeInWorkers() {
-    return this.sandboxes.filter(({ call }) => call.file.flags.worker).flatMap(({ sources }) => sources);
   }
 
   /* ---- limits -------------------------------------------------------------------------------- */
@@ -411,7 +420,7 @@ class Judge {
     for (const { path, dependencies } of this.packages)
       for (const [name, wanted, line] of dependencies) {
         const range = this.locked(path, name) ?? wanted;
-        const broken = BROKEN.find(([one]) => one === name), isUsed = this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
+        const broken = apis.broken.all.find(([one]) => one === name), isUsed = this.s.files.some(({ imports }) => imports.some(([, spec]) => packageOf(spec) === name));
         if (broken === undefined || !isUsed || isAtLeast(range, broken[1])) continue;
         this.report('broken-package', { file: path, line, column: 1 }, `${name} ${range}`);
       }
@@ -465,7 +474,8 @@ function isCopy(first, second) {
   return first !== second && (BUILT.test(second) && !BUILT.test(first) || stem(first) === stem(second));
 }
 
-export function judge(solver, packages, locks) {
+/* isWhole: all files that matter were read and followed; else the grade is not A. */
+export function judge(solver, packages, locks, isWhole = true) {
   const j = new Judge(solver, packages, locks);
   j.all();
   const findings = distinct(j.findings), counted = new Set();
@@ -476,5 +486,6 @@ export function judge(solver, packages, locks) {
     counted.add(rule.id);
     points = Math.max(0, points - finding.points);
   }
-  return { findings, points, grade: GRADES.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
+  if (!isWhole) points = Math.min(points, apis.grades[0][1] - 1);
+  return { findings, points, grade: apis.grades.find(([, least]) => points >= least)[0], tools: solver.tools.filter(({ handlers }) => handlers).length };
 }

@@ -3,27 +3,15 @@
  * models - how functions of Node.js, of the language and of some packages pass values on where the
  * call does not show it, and which calls register tools.
  */
+import apis from './apis.json';
 import { FILE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
 
+/* The patterns of apis.json, by their names. */
+export const patterns = Object.fromEntries(Object.entries(apis.patterns).map(([name, { is, flags }]) => [name, new RegExp(is, flags)]));
+const { WRITES, RUNS, SAME_SCHEMA, CALLBACKS, ELEMENT, SAME, OTHERS } = patterns;
+
 /* The names that are followed; other members of these packages are not. */
-const PATHS = [
-  /global\.(Promise|Object|Array|JSON|Math|Buffer|Reflect|Number|Bun|Deno)\.\w+/, /global\.\w+/, /global\.process\.(execPath|on|once)/,
-  /global\.(Function|Worker|Bun|Deno)\(\)(\.(on|once|postMessage|terminate))?(\(\))?/,
-  /vm(\.(runIn\w+|createContext|compileFunction|Script|SourceTextModule)(\(\)(\.runIn\w+)?)?)?/,
-  /child_process(\.(exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)(\(\)(\.(stdin(\.(write|end))?|on|send|kill))?)?)?/,
-  /worker_threads(\.(Worker(\(\)(\.(on|once|postMessage|terminate))?)?|parentPort(\.(on|once|postMessage))?|workerData))?/,
-  /(vm2|isolated-vm|quickjs-emscripten(-core)?|@sebastianwessel\/quickjs|@jitl\/[\w-]+)(\.\w+|\(\)){0,8}/,
-  /(execa|shelljs|cross-spawn|zx|node-pty)(\.(\w+|\$))?(\(\)(\.(stdin(\.(write|end))?|write))?)?/,
-  /fs(\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync|readFile|readFileSync))?/,
-  /(util(\.(promisify|inspect))?|module(\.(createRequire|Module|Module\(\)|Module\(\)\._compile))?|(path|os|url|timers)(\.\w+)?)/,
-  /(safe-eval|safer-eval|notevil|static-eval|eval|require-from-string|glovebox)(\.\w+|\(\)){0,3}/,
-  /@modelcontextprotocol\/[\w./-]+?(\.\w+Schema)?/,
-  /(node-fetch|axios|undici|got|http|https|net|tls|dgram|ws)(\.\w+)?/,
-  /zod(\.z)?(\.coerce)?(\.(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|record|array|union|max|length|regex|uuid|email|ip)(\(\))?){0,4}/,
-];
-const FOLLOWED = new RegExp(`^(${PATHS.map(({ source }) => source).join('|')})$`);
-/* Methods that keep the schema's kind: z.string().describe() is text, as z.string() is. */
-const SAME_SCHEMA = /^(describe|optional|nullable|nullish|default|min|trim|strict|refine|transform|url|nonempty|positive|nonnegative|meta)$/;
+const FOLLOWED = new RegExp(`^(${apis.followed.join('|')})$`);
 
 export const isFollowed = (path) => FOLLOWED.test(path);
 export const isSameSchema = (path, name) => path.startsWith('zod') && path.endsWith('()') && SAME_SCHEMA.test(name);
@@ -35,12 +23,6 @@ export function packageOf(spec) {
   if (name === 'process') return 'global.process';
   return name;
 }
-
-/* Functions (path, text) that write a text into a file. */
-const WRITES = /^(fs\.(writeFile|writeFileSync|appendFile|appendFileSync|outputFile|outputFileSync)|global\.(Bun|Deno)\.(write|writeTextFile|writeTextFileSync))$/;
-
-/* Functions that return a result of code, which is followed to the tool's reply. */
-const RUNS = /^(global\.eval|vm\.(run\w+|Script\(\)\.run\w+|compileFunction\(\))|vm2\.\w+\(\)\.run\w*|isolated-vm\..*(eval|evalClosure|run|apply|evalSync|runSync)|quickjs-emscripten.*evalCode(Async)?|safe-eval|global\.Function\(\)|notevil|static-eval)$/;
 
 const resultOf = (s, call) => s.token(RESULT, s.calls.indexOf(call), { call });
 
@@ -59,8 +41,10 @@ const MODELS = [
   /* Texts become literals, which are safe in code, but not in a shell. */
   [/^global\.JSON\.stringify$/, (s, { args: [value], result }) => {
     s.edge(value, result, 2);
-    s.contents(value, result, 2);
+    s.edge(s.read(value, '*'), result, 2);
   }],
+  /* ... and text again. */
+  [/^global\.JSON\.parse$/, (s, { args: [value], result }) => s.watch(value, (token) => token.kind <= RESULT && s.give(result, token.plain ?? token))],
   [/^global\.Promise$/, (s, { args: [executor], result }) => s.eachFunction(executor, (f) => s.give(f.params[0], s.token(SETTLE, result, { to: result })))],
   [/^global\.Object\.assign$/, (s, { args: [to, ...rest], result }) => {
     for (const from of rest) s.copyMembers(from, to);
@@ -69,17 +53,14 @@ const MODELS = [
   [/^global\.Object\.create$/, (s, { args: [above], result }) => s.copyMembers(above, s.fresh(result))],
   [/^global\.(Object|Reflect)\.getPrototypeOf$/, (s, { args: [value], result }) => s.eachFunction(value, (f, token) => s.give(result, token))],
   [/^global\.Object\.(values|entries)$/, (s, { args: [object], result }, path) => {
-    const isPair = path.endsWith('entries'), member = s.node(), made = s.fresh(result), element = isPair ? s.fresh() : member;
-    s.read(object, '*', member);
-    s.edge(object, member, 1);
+    const isPair = path.endsWith('entries'), member = s.read(object, '*'), made = s.fresh(result), element = isPair ? s.fresh() : member;
     if (isPair) s.write(member, element, '[]');
     s.write(element, made, '[]');
   }],
   [/^global\.(Map|Set|WeakMap|Array)$/, (s, { args, result }) => {
-    const made = s.fresh(result), pair = s.node(), value = s.node();
+    const made = s.fresh(result), pair = s.node();
     for (const arg of args) s.read(arg, '*', pair);
-    s.read(pair, '*', value);
-    s.write(value, made, '*');
+    s.write(s.read(pair, '*'), made, '*');
     s.write(pair, made, '*');
   }],
   /* What a worker is sent arrives at its channel, and what it sends is a result of code. */
@@ -87,8 +68,8 @@ const MODELS = [
   [/^((worker_threads|global)\.Worker\(\)\.postMessage|child_process\.fork\(\)\.send)$/, (s, { args: [value] }) => s.edge(value, s.channel)],
   [/^((worker_threads\.Worker|global\.Worker|child_process\.fork)\(\)\.on|worker_threads\.Worker\(\)\.once)$/,
     (s, call) => s.eachFunction(call.args[1], (f) => s.give(f.params[0], resultOf(s, call)))],
-  [/^(worker_threads\.parentPort\.(on|once)|global\.process\.on)$/, (s, { args: [event, listener] }, path) => {
-    if (path !== 'global.process.on' || s.textsAt(event).includes('message')) s.eachFunction(listener, (f) => s.edge(s.channel, f.params[0]));
+  [/^(worker_threads\.parentPort|global\.process)\.(on|once)$/, (s, { args: [event, listener] }, path) => {
+    if (!path.startsWith('global') || s.textsAt(event).includes('message')) s.eachFunction(listener, (f) => s.edge(s.channel, f.params[0]));
   }],
   [/^(global\.(Number|parseInt|parseFloat|Boolean|isNaN|encodeURIComponent|encodeURI|Math\.\w+|Array\.isArray|Date|fetch|console\.\w+|RegExp|Symbol|Error|Reflect\.\w+|Buffer\.byteLength)|fs\.|axios|node-fetch|undici|got|http|https|net|ws|os\.|zod|glovebox|child_process\.|process\.|worker_threads)/,
     () => {}],
@@ -99,10 +80,6 @@ export const callModel = (s, call, path) => MODELS.find(([is]) => is.test(path))
 
 /* ---- methods, by their names ------------------------------------------------------- */
 
-const CALLBACKS = /^(map|forEach|filter|find|findLast|findIndex|some|every|flatMap|reduce|sort)$/;
-const ELEMENT = /^(find|findLast|at|pop|shift|get|reduce|next)$/;
-const SAME = /^(filter|slice|concat|sort|reverse|values|flat|toSorted|entries|splice)$/;
-const OTHERS = /^(push|unshift|add|set|join|toString)$/;
 
 /* Models a call by its method's name alone: a registration of a tool, or a method of an array, a
  * map or a promise. */
@@ -140,12 +117,15 @@ function arrayMethod(s, call, token) {
   call.isResolved = true;
   if (/^(push|unshift|add|set)$/.test(name))
     for (const arg of name === 'set' ? args.slice(-1) : args) s.edge(arg, s.memberOf(token, '*'));
-  if (name === 'join' || name === 'toString') s.edge(element, call.result, 1);
+  if (name === 'join' || name === 'toString') {
+    s.edge(element, call.result, 1);
+    s.edge(s.read(call.receiver, '0'), call.result, 5);
+  }
   if (CALLBACKS.test(name)) {
     const made = isMade ? s.fresh(call.result) : 0;
     s.eachFunction(args[0], (f) => {
       s.edge(element, f.params[name === 'reduce' ? 1 : 0]);
-      if (name === 'reduce') for (const to of [f.params[0], call.result]) s.edge(f.result, to);
+      if (name === 'reduce') for (const from of [f.result, args[1]]) for (const to of [f.params[0], call.result]) s.edge(from, to);
       s.write(f.result, made, '[]');
     });
   }
@@ -168,13 +148,12 @@ function registration(s, call) {
   }
   const isRequest = name === 'setRequestHandler', tool = s.tool(isRequest ? '' : s.textsAt(args[0], 0)[0] ?? '', file, line, { how: name });
   if (isRequest) {
-    s.late.push(() => s.seed(args[1], tool, true));
+    s.late.push([args[1], () => s.seed(args[1], tool, true)]);
     return true;
   }
   if (name === 'registerTool') {
-    tool.schema = s.node();
     tool.config = args[1];
-    s.read(args[1], 'inputSchema', tool.schema);
+    tool.schema = s.read(args[1], 'inputSchema');
   } else {
     /* name, [description], [schema], [annotations], handler */
     tool.schemas = args.slice(name === 'tool' ? 1 : 0, -1);
@@ -186,9 +165,5 @@ function registration(s, call) {
 function toolObject(s, call, object) {
   const tool = s.tool('', call.file, call.line, { how: call.name, config: object, schema: s.node() });
   for (const key of ['parameters', 'inputSchema']) s.read(object, key, tool.schema);
-  for (const key of ['execute', 'handler', 'run', 'callback']) {
-    const node = s.node();
-    s.read(object, key, node);
-    s.seed(node, tool);
-  }
+  for (const key of ['execute', 'handler', 'run', 'callback']) s.seed(s.read(object, key), tool);
 }

@@ -35,7 +35,7 @@ extern const char gbx_script_scan[];
 typedef struct work {
     gbx_scan *scan;
     gbx_engine *engine;
-    int64_t end_ms;
+    int64_t end_ns;
     pthread_mutex_t lock; /* of all below */
     gbx_scan_files files;
     size_t next;   /* the first file that no batch has */
@@ -47,11 +47,6 @@ typedef struct work {
 static void release_result(gbx_result **result)
 {
     gbx_result_free(*result);
-}
-
-static int64_t now_ms(void)
-{
-    return gbx_clock_now_ns() / GBX_NS_PER_MS;
 }
 
 static unsigned thread_count(void)
@@ -177,19 +172,19 @@ static void read_graphs(work *w, size_t first, size_t end)
 {
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question = {.ceiling = QUESTION_MAX};
-    int64_t now = now_ms();
+    int64_t left_ms = (w->end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
     gbx_error err = {0};
     gbx_status status;
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    if (now >= w->end_ms) {
+    if (left_ms <= 0) {
         note_unread(w, first, end, "the time for the whole project is over");
         return;
     }
     gbx_json_put_open(&question, NULL, '{');
     put_files(w, first, end, &question);
     (void)gbx_buf_puts(&question, "}");
-    limits.timeout_ms = (uint32_t)(w->end_ms - now);
+    limits.timeout_ms = (uint32_t)left_ms;
     limits.cpu_ms = FILE_CPU_MS;
     if (end - first > 1)
         limits.cpu_ms += (uint32_t)(question.len * MIB_CPU_MS / GBX_MIB(1));
@@ -247,7 +242,7 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
     pthread_t threads[THREADS_MAX];
     unsigned started = 0;
 
-    w->end_ms = now_ms() + ALL_MS;
+    w->end_ns = gbx_clock_now_ns() + ALL_MS * GBX_NS_PER_MS;
     while (started + 1 < thread_count() &&
            pthread_create(&threads[started], NULL, work_main, w) == 0)
         started++;

@@ -16,17 +16,13 @@ const FILE_MAX = 8 << 20, LINE_MAX = 4 << 20, NOTES_MAX = 100;
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const LOCK = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml)$/;
 
-const isSource = (path) => SOURCE.test(path) || /(^|\/)package\.json$/.test(path) || LOCK.test(path);
-
-const plain = (error) => String(error?.message ?? error).split('\n', 1)[0].slice(0, 200);
-
 export function unpack({ base64 }) {
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const files = [], unread = [], decoder = new TextDecoder();
   const note = (path, why) => unread.length < NOTES_MAX && unread.push({ path, why });
   unpackArchive(packed, (path, bytes) => {
     const inner = path.replace(/^[^/]*\//, '');
-    if (!isSource(inner)) return;
+    if (!SOURCE.test(inner) && !LOCK.test(inner) && !/(^|\/)package\.json$/.test(inner)) return;
     if (bytes.length > FILE_MAX) note(inner, `it is larger than ${FILE_MAX >> 20} MB`);
     else files.push({ path: inner, text: decoder.decode(bytes) });
   }, note);
@@ -51,7 +47,7 @@ export function graphs({ files }) {
       else if (text.length > LINE_MAX && /[^\n]{4194304}/.test(text)) throw new Error('it has a line of more than 4 MB');
       else found.graphs.push(graphOf(path, text));
     } catch (error) {
-      found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${plain(error)}` });
+      found.unread.push({ path, why: error instanceof RangeError ? 'it is nested too deeply' : `it cannot be parsed: ${String(error?.message ?? error).split('\n', 1)[0].slice(0, 200)}` });
     }
   return found;
 }
@@ -63,9 +59,12 @@ export function report({ parts: batches, files: sources, unread, unreadCount, ..
   /* Files that were not read must not get a grade. */
   if (files.length === 0) throw `no JavaScript or TypeScript could be read in it${all.length > 0 ? `: ${all[0].path}: ${all[0].why}` : ''}`;
   if (unreadCount > unread.length) all.push({ path: `${unreadCount - unread.length} more files`, why: 'they are not named here' });
-  const solver = new Solver(files);
-  if (!solver.run()) all.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
-  for (const path of solver.cutFiles()) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects' });
+  /* A file that was not read stands for itself without content: does a file with tools use it? */
+  const missing = all.filter(({ path }) => SOURCE.test(path)).map((note) => ({ ...graphOf(note.path, ''), note }));
+  const solver = new Solver([...files, ...missing]), isWhole = solver.run(), lost = solver.files.filter(({ note }) => note), cut = solver.cutFiles();
+  for (const { note } of lost) note.why += ', and files with tools use it: the grade is not above B';
+  if (!isWhole) all.push({ path: 'the project', why: 'it is too large to follow every value: findings may be missing' });
+  for (const path of cut) all.push({ path, why: 'it is followed only in part: some places hold too many functions and objects: the grade is not above B' });
   const project = packages.sort((a, b) => a.path.length - b.path.length)[0] ?? null;
-  return reportAs({ ...judge(solver, packages, locks), ...given, files: files.length, project, unread: all }, new Map(sources));
+  return reportAs({ ...judge(solver, packages, locks, isWhole && lost.length + cut.length === 0), ...given, files: files.length, project, unread: all }, new Map(sources));
 }

@@ -4,49 +4,43 @@
  * hold, and which values depend on the arguments of a tool. This is Andersen's method: sets grow
  * along edges until nothing changes, and calls add edges once their functions are known.
  */
-import { callModel, isFollowed, isSameSchema, methodModel, packageOf, REGISTERS } from './models.js';
-import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT } from './tokens.js';
+import { callModel, isFollowed, isSameSchema, methodModel, packageOf, patterns, REGISTERS } from './models.js';
+import { FILE, FUNCTION, MODULE, OBJECT, QUOTED, RESULT, SETTLE, TAINT, TEXT, WORD } from './tokens.js';
 
-/* Limits: steps; tokens per node, for small and large projects; nodes that make a project so. */
-const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, NODES_MANY = 60000, NODES_LARGE = 500000;
+/* Limits: steps; tokens per node, for small and large projects; steps or nodes that make a project so;
+ * fields of one tool per node, in large projects. */
+const STEPS_MAX = 6e6, TOKENS_MAX = 40, TOKENS_FEW = 12, STEPS_MANY = 150000, NODES_MANY = 60000, NODES_LARGE = 500000, FIELDS_MAX = 8;
 
 /* What imports leave out of the names of files. */
 const ENDINGS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.mjs', '.cjs', '.jsx', '/index.ts', '/index.tsx', '/index.js', '/index.mjs', '/index.cjs'];
 
+const { FREE_TEXT, BUILT_IN, DANGER, LOOKS_UP, WRAPS, ESCAPES, SHORTENS } = patterns;
 const sizeOf = (files) => [...files].reduce((sum, { count }) => sum + count, 0);
-const FREE_TEXT = /^(length|size|includes|startsWith|endsWith|test|has|indexOf|charCodeAt|codePointAt|localeCompare|toFixed|digest|hasOwnProperty|isArray)$/;
-/* Methods of arrays, maps and texts, as opposed to members that the project put there. */
-const BUILT_IN = /^(push|pop|shift|unshift|slice|splice|join|concat|includes|indexOf|map|flatMap|forEach|filter|find|some|every|reduce|sort|reverse|keys|values|entries|get|set|has|add|delete|clear|toString|hasOwnProperty|split|replace|replaceAll|trim|match|startsWith|endsWith|toLowerCase|toUpperCase|then|catch|finally|length|constructor|prototype|exports)$/;
 /* True if a reader of one name gets the member of the other. Member "*" may be any; element 0 of an
  * array literal is known, so it is not read from there. */
 const gets = ({ members }, wanted, name) => wanted === name || wanted === '*' || (name === '*' && !BUILT_IN.test(wanted) && !(wanted === '0' && members.has('0')));
-/* Functions that wrap handlers. */
-const WRAPS = /^(wrap|with|safe|async|handle|make|memo|debounce|throttle|guard|catch|try|once|log|track|measure|instrument|trace)/i;
-const ESCAPES = /^(shell)?_?(escape|quote)/i;
-const SHORTENS = /^(slice|substring|substr|at|charAt|truncate\w*|clip\w*|limit\w*)$/;
-/* Methods of libraries whose result does not come from their arguments. */
-const LOOKS_UP = /^(get|find|query|fetch|read|load|search|select|list|lookup|request|post|put|delete|head|exists|stat|open|connect|insert|update|create(?!Context)|count|send|write|log|info|warn|error|debug|emit)/;
 
 export class Solver {
   sets = []; /* of each node: a list of tokens */
-  flows = []; /* of each node: a Set of edges as to * 4 + kind */
+  flows = []; /* of each node: a Set of edges as to * 8 + kind */
   watchers = []; /* of each node: functions of a token */
   tokens = new Map(); /* by kind and key: { kind, key, ... } */
-  defaults = []; /* of some nodes: the nodes that get their member "default" */
   calls = [];
   functions = new Map(); /* by their nodes */
   tools = [];
   queue = [];
   steps = 0;
+  spreads = {}; /* of objects, by their keys: nodes whose members they have */
   cut = new Map(); /* objects that a full node did not take, and the node */
   owners = new Map(); /* the tools of the first parameters of registered handlers */
-  late = []; /* seeds of unregistered tools, laid once the registered ones are known */
+  late = []; /* [node, seed] of unregistered tools, laid once the registered ones are known */
   channel = 0; /* values posted to workers */
 
   constructor(files) {
     this.grow(1);
     this.channel = this.node();
     this.byPath = new Map(files.map((file) => [file.path, file]));
+    this.roots = new Set(files.map(({ path }) => /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0]).filter(Boolean));
     this.files = this.related(files);
     this.most = sizeOf(this.files) > NODES_MANY ? TOKENS_FEW : TOKENS_MAX;
     for (const file of this.files) this.add(file);
@@ -54,23 +48,29 @@ export class Solver {
   }
 
   /*
-   * Files with tools, files for workers, and all files connected with these by imports. In a large
+   * Files with tools, files for workers and forks, and all files connected with these by imports. In a large
    * project, only files from which a dangerous call can be reached, and the files they import.
    */
   related(files) {
     const near = new Map(files.map((file) => [file, { below: [], above: [] }]));
     for (const file of files)
-      for (const [, spec] of file.imports) {
-        const target = this.fileOf(file, spec);
-        if (target === undefined) continue;
+      for (const target of file.imports.map(([, spec]) => this.fileOf(file, spec)).filter(Boolean)) {
         near.get(file).below.push(target);
         near.get(target).above.push(file);
       }
     const hasTools = (file) => file.sources.length > 0 || file.calls.some((call) => Object.hasOwn(REGISTERS, call[2]));
     const kept = new Set(files.filter((file) => file.flags.worker || hasTools(file)));
+    for (const file of files)
+      for (const name of [...new Set(file.forks)].flatMap((one) => (one === '*' ? file.texts.map(([, text]) => text) : one))) {
+        const script = /\.[cm]?[jt]s$/.test(name) ? this.resolve(file.path, name) : undefined;
+        if (script === undefined) continue;
+        kept.add(script);
+        script.flags.worker ||= near.get(script).above.length === 0 && !hasTools(script);
+      }
     for (const file of kept) for (const other of [...near.get(file).below, ...near.get(file).above]) kept.add(other);
     if (sizeOf(kept) <= NODES_LARGE) return files.filter((file) => kept.has(file));
-    const reaching = new Set([...kept].filter((file) => file.flags.danger));
+    const isDangerous = ({ modules, imports, gets }) => [...modules, ...imports].some(([, name]) => DANGER.test(packageOf(name))) || gets.some(([, name]) => name === 'constructor');
+    const reaching = new Set([...kept].filter(isDangerous));
     for (const file of reaching) for (const other of near.get(file).above) reaching.add(other);
     for (const file of [...reaching]) for (const other of near.get(file).below) reaching.add(other);
     return files.filter((file) => kept.has(file) && reaching.has(file));
@@ -104,11 +104,10 @@ export class Solver {
     const base = this.sets.length - 1, at = (n) => (n === 0 ? 0 : n + base);
     this.grow(file.count);
     file.base = base;
-    for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 4 + kind);
-    for (const [object, name, to] of file.gets) {
-      this.read(at(object), name, at(to));
-      if (name === 'default') (this.defaults[at(object)] ??= []).push(at(to));
-    }
+    /* `import x from` a CommonJS file gives all of its exports. */
+    if (!file.flags.esm) this.write(at(file.exports), at(file.exports), 'default');
+    for (const [from, to, kind] of file.edges) (this.flows[at(from)] ??= new Set()).add(at(to) * 8 + kind);
+    for (const [object, name, to] of file.gets) this.read(at(object), name, at(to));
     for (const [from, object, name] of file.puts) this.write(at(from), at(object), name);
     for (const n of file.objects) this.give(at(n), this.token(OBJECT, at(n)));
     for (const [node, params, rest, result, self, name, line, container, within] of file.funcs) {
@@ -116,6 +115,7 @@ export class Solver {
       this.functions.set(at(node), f);
       this.give(at(node), this.token(FUNCTION, at(node), { f }));
     }
+    for (const node of file.helpers) if (node !== 0) this.functions.get(at(node)).isHelper = true;
     for (const [node, path] of file.modules) this.give(at(node), this.module(path));
     for (const [node, text] of file.texts) this.give(at(node), this.token(TEXT, text));
     for (const [from, object] of file.spreads) this.copyMembers(at(from), at(object));
@@ -138,14 +138,8 @@ export class Solver {
   link(file) {
     for (const [n, spec] of file.imports) {
       const node = n + file.base, target = this.fileOf(file, spec);
-      if (target === undefined) {
-        this.give(node, this.module(packageOf(spec)));
-        continue;
-      }
-      const from = target.exports + target.base;
-      this.edge(from, node);
-      /* `import x from` a CommonJS file gives all of its exports. */
-      if (!target.flags.esm) for (const to of this.defaults[node] ?? []) this.edge(from, to);
+      if (target === undefined) this.give(node, this.module(packageOf(spec)));
+      else this.edge(target.exports + target.base, node);
     }
     for (const n of file.bounded) this.watch(n + file.base, ({ kind, source, call }) => {
       if (source !== undefined && kind !== FILE) source.isBounded = true;
@@ -153,7 +147,7 @@ export class Solver {
     });
     for (const [node, name] of file.sources) {
       const tool = this.tool(name, file, 0);
-      this.late.push(() => this.seed(node + file.base, tool));
+      this.late.push([node + file.base, () => this.seed(node + file.base, tool)]);
     }
   }
 
@@ -169,13 +163,8 @@ export class Solver {
 
   /* "@/tools/run" and "~/tools/run": compilers map these to the folder of sources. */
   byAlias(spec) {
-    const rest = /^(@|~|src|#)\/(.*)/.exec(spec)?.[2];
-    for (const path of rest === undefined ? [] : this.byPath.keys()) {
-      const root = /^(.*?\/)?(src|lib|dist)\//.exec(path)?.[0];
-      const found = root && this.resolve(`${root}x`, `./${rest}`);
-      if (found) return found;
-    }
-    return undefined;
+    const rest = /^(@|~|src|#)\/(.+)/.exec(spec)?.[2];
+    return rest && [...this.roots].map((root) => this.resolve(`${root}x`, `./${rest}`)).find(Boolean);
   }
 
   module(path) {
@@ -208,7 +197,8 @@ export class Solver {
   seed(node, tool, isRequest = false) {
     this.eachFunction(node, (f) => {
       const owners = this.owners.get(f.params[0]);
-      if (tool.how === undefined && owners !== undefined) return;
+      if ((tool.how === undefined && owners !== undefined) || (isRequest && f.isRequested)) return;
+      f.isRequested ||= isRequest;
       tool.handlers = [...tool.handlers ?? [], f];
       tool.line ||= f.line;
       if (f.params.length === 0) return;
@@ -229,18 +219,21 @@ export class Solver {
   /* ---- the graph: no node, 0 or undefined, takes and gives nothing -------------------------------------------------------------------- */
 
   give(node, token) {
-    if (!node) return;
+    if (!node || !token) return;
     const set = this.sets[node], { kind, source } = token;
     if (this.owners.get(node)?.includes(source?.tool) === false) return;
     if (set === undefined) {
       this.sets[node] = [token];
     } else {
       /* A full node takes only tokens that come from arguments or results. */
-      if (set.includes(token)) return;
+      if (set.includes(token) || (kind === QUOTED && set.includes(token.plain))) return;
       if (set.length >= this.most && kind > RESULT) {
         if (kind === OBJECT && !this.cut.has(token)) this.cut.set(token, node);
         return;
       }
+      /* Where many fields of a tool arrive in a large project, more of them are only its arguments. */
+      if (kind === TAINT && source.field !== '' && this.most === TOKENS_FEW && set.filter((one) => one.kind === TAINT && one.source.tool === source.tool).length >= FIELDS_MAX)
+        return this.give(node, this.taint(source.tool));
       set.push(token);
     }
     this.queue.push(node, token);
@@ -248,17 +241,21 @@ export class Solver {
 
   edge(from, to, kind = 0) {
     if (!from || !to || from === to) return;
-    const flows = this.flows[from] ??= new Set(), key = to * 4 + kind;
+    const flows = this.flows[from] ??= new Set(), key = to * 8 + kind;
     if (flows.has(key)) return;
     flows.add(key);
     const set = this.sets[from];
     if (set !== undefined) for (let i = 0, n = set.length; i < n; i++) this.pass(set[i], to, kind);
   }
 
+  /* kinds: 0 as it is, 1 as a part of a text, 2 as a JSON literal, 3 a handler as well, 4 checked by a strict
+   * pattern, 5 as the first word of a text */
   pass(token, to, kind) {
     const { kind: t, key, source } = token;
-    if (kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
-      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source }) : token);
+    if (kind === 4)
+      this.give(to, t === TAINT || t === QUOTED ? this.token(WORD, key, { source }) : t === WORD ? token : undefined);
+    else if (kind === 5 ? t !== OBJECT && t !== FUNCTION : kind === 0 || t === TAINT || t === QUOTED || t === RESULT || (kind === 1 && t === FILE) || (kind === 3 && (t === FILE || t === FUNCTION)))
+      this.give(to, kind === 2 && t === TAINT ? this.token(QUOTED, key, { source, plain: token }) : token);
   }
 
   watch(node, then) {
@@ -267,8 +264,10 @@ export class Solver {
     for (const token of [...this.tokensAt(node)]) then(token);
   }
 
-  read(object, name, to) {
+  /* The node to which that member flows, of all objects at a node; "*": all members. */
+  read(object, name, to = this.node()) {
     if (to) this.watch(object, (token) => this.readFrom(token, name, to));
+    return to;
   }
 
   write(from, object, name) {
@@ -303,17 +302,14 @@ export class Solver {
   readFrom(token, name, to) {
     const { kind, f, source } = token;
     switch (kind) {
-      case FUNCTION:
-        if (name === 'constructor') this.give(to, this.module('global.Function'));
-        if (name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
+      case FUNCTION: case OBJECT:
+        if (f && name === 'constructor') this.give(to, this.module('global.Function'));
+        if (f && name === 'prototype') this.give(to, this.token(OBJECT, f.instance ||= this.fresh()));
+        if (!f && name === 'shape') this.give(to, token);
         this.readBox(token, name, to);
-        break;
-      case OBJECT:
-        this.readBox(token, name, to);
-        if (name === 'shape') this.give(to, token);
         break;
       case TAINT: if (!FREE_TEXT.test(name)) this.give(to, source.field === '' && !/^(\*|\[\]|0|data)$/.test(name) ? this.taint(source.tool, name) : token); break;
-      case QUOTED: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
+      case QUOTED: case WORD: case RESULT: if (!FREE_TEXT.test(name)) this.give(to, token); break;
       case MODULE: this.readModule(token, name, to); break;
     }
   }
@@ -350,6 +346,7 @@ export class Solver {
   copyMembers(from, object) {
     this.watch(object, (target) => {
       if (target.kind !== OBJECT) return;
+      (this.spreads[target.key] ??= []).push(from);
       this.watch(from, (token) => {
         const { kind } = token;
         if (kind === OBJECT) this.inherit(target, token);
@@ -362,6 +359,10 @@ export class Solver {
 
   call(call) {
     this.calls.push(call);
+    /* f(...list): any further argument may be any element. */
+    call.args = call.args.map((arg, i) => (call.spread.includes(i) ? this.read(arg, '*') : arg));
+    if (call.spread.includes(call.args.length - 1)) call.args.push(call.args.at(-1), call.args.at(-1));
+    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(call.name)) this.handOn(call);
     methodModel(this, call);
     this.watch(call.callee, (token) => this.enter(call, token));
   }
@@ -380,7 +381,7 @@ export class Solver {
         callModel(this, call, path);
         if (isFollowed(`${path}()`)) this.give(call.result, this.module(`${path}()`));
         break;
-      case TAINT: case QUOTED: case RESULT: /* a method of it */
+      case TAINT: case QUOTED: case WORD: case RESULT: /* a method of it */
         call.isResolved = true;
         if (kind === RESULT && SHORTENS.test(call.name)) break;
         this.give(call.result, token);
@@ -392,22 +393,21 @@ export class Solver {
     }
   }
 
+  /* The result is a module, or an object made of it. */
+  handOn({ args: [module], result }) {
+    this.edge(module, result);
+    this.write(module, module, 'default');
+  }
+
   bind(call, f) {
     if (ESCAPES.test(f.name)) return;
-    if (/^__(importStar|importDefault|toESM|toCommonJS)$/.test(f.name)) this.edge(call.args[0], call.result);
+    if (f.isHelper) this.handOn(call);
     const { args, spread } = call;
     args.forEach((arg, i) => {
-      if (arg === 0) return;
-      if (spread[0] <= i) {
-        const inner = this.node();
-        this.read(arg, '*', inner);
-        this.edge(arg, inner, 1);
-        for (let k = i; k < f.params.length; k++) this.edge(inner, f.params[k]);
-      } else if (f.rest >= 0 && i >= f.rest) {
-        this.writeTo(this.token(OBJECT, f.params[f.rest]), '[]', arg);
-      } else {
-        this.edge(arg, f.params[i]);
-      }
+      const isSpread = spread[0] <= i;
+      for (let k = i; k < (isSpread ? f.params.length : i + 1); k++)
+        if (f.rest < 0 || k < f.rest) this.edge(arg, f.params[k]);
+        else for (const slot of isSpread ? ['0', '*'] : [k === f.rest ? '0' : '[]']) this.writeTo(this.token(OBJECT, f.params[f.rest]), slot, arg);
     });
     if (call.flags & 1) {
       f.instance ||= this.fresh();
@@ -429,26 +429,17 @@ export class Solver {
     if (LOOKS_UP.test(call.name) || FREE_TEXT.test(call.name) || SHORTENS.test(call.name) || ESCAPES.test(call.name)) return;
     for (const arg of call.args) {
       this.edge(arg, call.result, WRAPS.test(call.name) ? 3 : 1);
-      this.contents(arg, call.result, 1);
+      this.edge(this.read(arg, '*'), call.result, 1);
     }
     this.edge(call.receiver, call.result, 1);
-  }
-
-  /* The members of the objects at a node flow to another. */
-  contents(from, to, kind) {
-    this.watch(from, (token) => {
-      if (token.kind !== OBJECT) return;
-      const inner = this.node();
-      this.readBox(token, '*', inner);
-      this.edge(inner, to, kind);
-    });
   }
 
   /* ---- running -------------------------------------------------------------------------- */
 
   run() {
     this.drain();
-    for (const seed of this.late) seed();
+    /* A function that passes handlers on to setRequestHandler() has those of all its callers: it is last. */
+    for (const [, seed] of this.late.sort(([a], [b]) => this.tokensAt(a).length - this.tokensAt(b).length)) seed();
     for (let round = 0; round < 12; round++) {
       this.drain();
       let isNew = false;
@@ -465,7 +456,7 @@ export class Solver {
   /* Files in which arguments of tools may go further than they were followed: into functions or
    * objects that a full node did not take. */
   cutFiles() {
-    const holds = (node) => this.sets[node]?.some(({ kind }) => kind <= QUOTED);
+    const holds = (node) => this.sets[node]?.some(({ kind }) => kind <= WORD);
     const called = this.calls.filter(({ callee, args }) => this.sets[callee]?.length >= this.most && args.some(holds)).map(({ file }) => file);
     const nodes = [...this.cut].filter(([token]) => [...this.membersOf(token).values()].some(holds)).map(([, node]) => node);
     const passed = this.files.filter(({ base, count }) => nodes.some((node) => node > base && node <= base + count));
@@ -475,9 +466,8 @@ export class Solver {
   drain() {
     const { queue } = this;
     for (let head = 0; head < queue.length && this.steps < STEPS_MAX; head += 2) {
-      const node = queue[head], token = queue[head + 1];
-      this.steps++;
-      this.arrive(node, token);
+      if (++this.steps > STEPS_MANY) this.most = TOKENS_FEW;
+      this.arrive(queue[head], queue[head + 1]);
     }
     queue.length = 0;
   }
@@ -485,7 +475,7 @@ export class Solver {
   /* Edges and watchers that are added meanwhile look at the token when they are added. */
   arrive(node, token) {
     const flows = this.flows[node], watchers = this.watchers[node];
-    if (flows !== undefined) for (const key of flows) this.pass(token, key >> 2, key & 3);
+    if (flows !== undefined) for (const key of flows) this.pass(token, key >> 3, key & 7);
     if (watchers !== undefined) for (let i = 0, n = watchers.length; i < n; i++) watchers[i](token);
   }
 
@@ -497,11 +487,13 @@ export class Solver {
 
   /* The tokens of a node, and those of its objects' members, down to that depth. */
   deep(node, depth = 2) {
-    const found = [...this.tokensAt(node)];
-    if (depth > 0)
-      for (const token of this.tokensAt(node))
-        if (token.kind === OBJECT) for (const inner of this.membersOf(token).values()) found.push(...this.deep(inner, depth - 1));
-    return found;
+    const found = new Set();
+    for (let nodes = [node]; depth >= 0; depth--) {
+      const met = nodes.flatMap((one) => this.tokensAt(one).filter((token) => !found.has(token)));
+      for (const token of met) found.add(token);
+      nodes = met.flatMap((token) => (token.kind === OBJECT ? [...this.membersOf(token).values()] : []));
+    }
+    return [...found];
   }
 
   /* The members of an object and of its prototypes: name, node. */

@@ -6,35 +6,27 @@
  * make a value harmless.
  */
 import { parse } from '@babel/parser';
-import { packageOf } from './models.js';
+import apis from './apis.json';
+import { patterns } from './models.js';
 
-/* Modules and globals that may run code or start programs. */
-const DANGER = /^(global\.(eval|Function|setTimeout|setInterval|import|require|Worker|process|Bun|Deno)|vm2?|child_process|worker_threads|module|isolated-vm|quickjs-.*|@sebastianwessel\/.*|execa|shelljs|cross-spawn|zx|node-pty|saf(e|er)-eval|notevil|static-eval|eval|require-from-string|glovebox)$/;
 const PLUGINS = ['jsx', 'decorators', 'explicitResourceManagement', 'importAttributes', 'deferredImportEvaluation'];
-const GLOBALS = new Set(('eval Function setTimeout setInterval setImmediate process require globalThis global window self fetch ' +
-  'XMLHttpRequest WebSocket EventSource Buffer console queueMicrotask Worker Object Array Map Set WeakMap Promise JSON Reflect ' +
-  'String Number Boolean parseInt parseFloat isNaN encodeURIComponent encodeURI Math Date RegExp Symbol Error Deno Bun').split(' '));
-/* Functions whose callbacks count as part of the function around them. */
-const INLINE = /^(Promise|then|catch|finally|on|once|setTimeout|setInterval|race|all|addEventListener|forEach|map|filter)$/;
+const GLOBALS = new Set(apis.globals), { INLINE, SCHEMA_KINDS, LEADS } = patterns;
 const TOOL_KEYS = ['handler', 'execute', 'run', 'callback', 'call', 'invoke', 'fn'];
-/* Kinds of zod schemas; in bundles, zod itself may have any name. */
-const SCHEMA_KINDS = /^(string|number|boolean|enum|nativeEnum|literal|int|bigint|date|any|unknown|object|strictObject|looseObject|record|array|union)$/;
 const TEXT_MAX = 60;
 
-function programOf(path, text) {
+function programOf(path, text, startLine = 1) {
   const isTs = /\.[cm]?ts$|\.tsx$/.test(path), plugins = isTs && !path.endsWith('x') ? PLUGINS.slice(1) : PLUGINS;
   return parse(text, {
-    sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
+    startLine, sourceType: 'unambiguous', allowReturnOutsideFunction: true, allowAwaitOutsideFunction: true,
     allowSuperOutsideMethod: true, allowUndeclaredExports: true, allowNewTargetOutsideFunction: true,
     errorRecovery: true, attachComment: false, createParenthesizedExpressions: false, plugins: isTs ? [...plugins, 'typescript'] : plugins,
   }).program;
 }
 
-/* clean: names and chains of members that a check has made harmless. */
+/* clean: names and chains of members that a check has made harmless; with "~": that match a strict pattern. */
 const scopeIn = (parent, isFunction = false, clean = []) => ({ parent, isFunction, vars: new Map(), clean: new Set(clean) });
 
-const EXITS = new Set(['ReturnStatement', 'ThrowStatement', 'BreakStatement', 'ContinueStatement']);
-const isExit = (n) => EXITS.has(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
+const isExit = (n) => /^(Return|Throw|Break|Continue)Statement$/.test(n.type) || (n.type === 'ExpressionStatement' && chainOf(n.expression.callee) === 'process.exit');
 const leaves = (n) => n !== null && n !== undefined && (n.type === 'BlockStatement' ? n.body.some(isExit) : isExit(n));
 
 /* A chain of names as text, such as "args.command"; or undefined. */
@@ -54,7 +46,16 @@ function chainOf(n) {
 const isName = (chain) => /(^|\.)(tool_?)?name$/i.test(chain ?? '');
 const keyName = (n) => (n.type === 'PrivateName' ? `#${n.id.name}` : n.type === 'Identifier' ? n.name : String(n.value ?? '*'));
 const propertyName = (n) => (!n.computed ? keyName(n.property) : n.property.type === 'StringLiteral' ? n.property.value : n.property.value === 0 ? '0' : '*');
-const isStrictPattern = ({ pattern }) => /^\^.*\$$/s.test(pattern) && !/\.[*+]|\\[SWD]|\[\^|\|\$/.test(pattern);
+
+/* Strict patterns match only words, or only numbers with spaces and operators: no call, and no further word
+ * of a command. No part can be read in two ways, so that matching takes linear time. */
+const MARKS = String.raw`./:@,=+#~%_-`, SINGLE = String.raw`(?!-[^\]])`;
+const LITERAL = String.raw`\\[${MARKS}]|[\p{L}\p{N}/:@,=#~%_-]`, GROUP = String.raw`\((?!\?)|\(\?(?:[:=!]|<[a-z]\w*>)|[|)*+?]|\{\d+(?:,\d*)?\}`;
+const WORDS = String.raw`\\[wd]|\\p\{[LN]\w?\}|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\\[wd]|\\p\{[LN]\w?\}|(?:\\[${MARKS}]|[\p{L}\p{N}${MARKS}])${SINGLE})+\]`;
+const NUMBERS = String.raw`\\[ds()*^]| |\[(?!\^)(?:\d-\d|\\[ds]|(?:\\[()*^${MARKS}]|[\d ()*^${MARKS}])${SINGLE})+\]`;
+const STRICT = new RegExp(`^\\^(?:(?:${WORDS}|${LITERAL}|${GROUP})*|(?:${NUMBERS}|${LITERAL}|${GROUP})*)\\$$`, 'u');
+const isStrictPattern = ({ pattern, flags }) => pattern.length < 1000 && STRICT.test(pattern) && !flags.includes('m') &&
+  !pattern.replace(/\\.|\[[^\]]*\]/g, '').replace(/\((?:[^()]|\([^()]*\))*\)/g, '').includes('|');
 
 class Builder {
   /* What solve.js reads. */
@@ -70,10 +71,12 @@ class Builder {
     modules: [], /* [node, name] */
     texts: [], /* [node, constant] */
     imports: [], /* [node, name of the file or package] */
+    forks: [], /* names of programs for fork() that nothing confines; '*': one of the texts */
+    helpers: [], /* functions of a compiler that return a module, or an object made of it */
     bounded: [], /* nodes whose length is compared with something */
     sources: [], /* [node of a function, name] of tools that are declared, not registered */
     schemas: [], /* of tools, as JSON Schema */
-    flags: { esm: false, worker: false, inputSchema: false, danger: false },
+    flags: { esm: false, worker: false, inputSchema: false },
   };
   count = 1; /* node 0: no value of interest */
   known = new Map(); /* constants, modules and imports */
@@ -82,9 +85,11 @@ class Builder {
   choice = null; /* the name in the `case 'run':` around the current place */
   within = 0; /* the function around the current place */
   thisNode = 0;
-  argumentsNode = 0;
+  params = []; /* of the function that has `arguments` */
   result = 0;
   nothing = 0; /* the node of members that hold nothing of interest */
+  inText = 0; /* 16 in the text of a worker */
+  texts = new Set(); /* texts of workers that have been read */
   above = 0; /* the superclass of the class that is being read */
 
   node() {
@@ -97,8 +102,7 @@ class Builder {
 
   get(object, name, to = this.node()) {
     if (object === 0) return 0;
-    if (name === 'constructor') this.graph.flags.danger = true;
-    if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker = true;
+    if (name === 'parentPort' || name === 'workerData') this.graph.flags.worker ||= this.inText === 0;
     this.graph.gets.push([object, name, to]);
     return to;
   }
@@ -118,17 +122,7 @@ class Builder {
     return text.length > TEXT_MAX || /[\s,;(){}<>].*[\s,;(){}<>]/s.test(text) ? 0 : this.shared('texts', text);
   }
 
-  module(path) {
-    this.graph.flags.danger ||= DANGER.test(path);
-    return this.shared('modules', path);
-  }
-
-  import(spec) {
-    this.graph.flags.danger ||= DANGER.test(packageOf(spec));
-    return this.shared('imports', spec);
-  }
-
-  /* The node of that name in a list of the graph. */
+  /* The node of that name in a list of the graph: texts, modules or imports. */
   shared(list, name) {
     const key = `${list} ${name}`;
     if (!this.known.has(key)) {
@@ -140,9 +134,9 @@ class Builder {
 
   /* ---- names ----------------------------------------------------------------- */
 
-  /* Declares the names of a pattern. value: what all of them are, if it is constant. */
-  declare(scope, n, value) {
-    for (const name of namesOf(n)) if (!scope.vars.has(name)) scope.vars.set(name, { node: this.node(), value });
+  /* Declares the names of a pattern. value: what all of them are, if it is constant; from: the package. */
+  declare(scope, n, value, from) {
+    for (const name of namesOf(n)) if (!scope.vars.has(name)) scope.vars.set(name, { node: this.node(), value, from });
   }
 
   find(scope, name) {
@@ -158,10 +152,10 @@ class Builder {
     return this.find(scope, id?.name)?.node ?? 0;
   }
 
-  isClean(scope, chain) {
+  isClean(scope, chain, mark = '') {
     const base = chain.split('.', 1)[0];
     for (let s = scope; s !== null; s = s.parent) {
-      if (s.clean.has(chain)) return true;
+      if (s.clean.has(mark + chain)) return true;
       if (s.vars.has(base)) return false;
     }
     return false;
@@ -170,24 +164,22 @@ class Builder {
   /* Declares the names of a list of statements, and of `var` those in nested blocks. */
   hoist(scope, statements, isDeep = false) {
     for (let n of statements) {
-      if (n === null || n === undefined) continue;
-      if (n.type === 'ExportNamedDeclaration' || n.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
-      if (n.declare) continue;
+      if (n?.type === 'ExportNamedDeclaration' || n?.type === 'ExportDefaultDeclaration') n = n.declaration ?? n;
+      if (!n || n.declare) continue;
       switch (n.type) {
         case 'VariableDeclaration':
           if (isDeep && n.kind !== 'var') break;
           for (const { id, init } of n.declarations)
-            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null)Literal$/.test(init?.type) ? init : undefined);
+            this.declare(scope, id, n.kind === 'const' && /^(Boolean|Numeric|String|Null|Template|RegExp)Literal$/.test(init?.type) ? init : undefined, requiredBy(init));
           break;
         case 'FunctionDeclaration': case 'ClassDeclaration': case 'TSEnumDeclaration':
         case 'TSImportEqualsDeclaration': case 'TSModuleDeclaration':
           if (!isDeep) this.declare(scope, n.id);
           break;
-        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local); break;
+        case 'ImportDeclaration': for (const { local } of n.specifiers) this.declare(scope, local, undefined, n.source.value); break;
       }
-      if (!scope.isFunction || !/^(If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement$/.test(n.type)) continue;
-      const cases = (n.cases ?? []).flatMap(({ consequent }) => consequent);
-      this.hoist(scope, [n.init, n.left, n.consequent, n.alternate, n.block, n.handler?.body, n.finalizer, ...cases].concat(n.body), true);
+      if (scope.isFunction && /^((If|For|ForIn|ForOf|While|DoWhile|Labeled|Block|Try|Switch)Statement|SwitchCase|CatchClause)$/.test(n.type))
+        this.hoist(scope, Object.values(n).flat().filter((part) => part?.type), true);
     }
   }
 
@@ -196,10 +188,9 @@ class Builder {
   /* true, false, or undefined if it is not constant. */
   truth(scope, n) {
     switch (n?.type) {
-      case 'BooleanLiteral': return n.value;
-      case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
+      case 'BooleanLiteral': case 'NumericLiteral': case 'StringLiteral': return Boolean(n.value);
       case 'NullLiteral': return false;
-      case 'Identifier': return this.truth(scope, this.find(scope, n.name)?.value);
+      case 'Identifier': return this.truth(scope, this.literal(scope, n));
       case 'UnaryExpression': {
         const inner = this.truth(scope, n.argument);
         return n.operator === '!' && inner !== undefined ? !inner : undefined;
@@ -209,20 +200,31 @@ class Builder {
   }
 
   /* Chains that are known to be harmless if the condition has that outcome. */
-  checked(n, outcome) {
-    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(n.argument, !outcome);
+  checked(scope, n, outcome) {
+    if (n.type === 'UnaryExpression' && n.operator === '!') return this.checked(scope, n.argument, !outcome);
     if (n.type === 'LogicalExpression' && n.operator === (outcome ? '&&' : '||'))
-      return [...this.checked(n.left, outcome), ...this.checked(n.right, outcome)];
-    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(n) : undefined;
+      return [...this.checked(scope, n.left, outcome), ...this.checked(scope, n.right, outcome)];
+    const chain = n.type === 'BinaryExpression' ? this.compared(n, outcome) : outcome && /CallExpression$/.test(n.type) ? this.listed(scope, n) : undefined;
     return chain === undefined ? [] : [chain];
   }
 
+  /* The literal that an expression is, or the constant of that name. */
+  literal(scope, n) {
+    return n?.type === 'Identifier' ? this.find(scope, n.name)?.value : n;
+  }
+
+  isStrict(scope, n) {
+    const pattern = this.literal(scope, n);
+    return pattern?.type === 'RegExpLiteral' && isStrictPattern(pattern);
+  }
+
   /* LIST.includes(chain), /^...$/.test(chain), Number.isInteger(chain) */
-  listed({ callee, arguments: args }) {
+  listed(scope, { callee, arguments: args }) {
     const method = callee.property?.name, receiver = callee.object;
     const isList = /^(includes|has|hasOwn|hasOwnProperty)$/.test(method) && receiver?.type !== 'StringLiteral';
-    const isPattern = method === 'test' && receiver.type === 'RegExpLiteral' && isStrictPattern(receiver);
-    return isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
+    const isPattern = method === 'test' && this.isStrict(scope, receiver);
+    const chain = isList || isPattern || method === 'isInteger' || method === 'isFinite' ? chainOf(args.at(-1)) : undefined;
+    return isPattern && chain !== undefined ? `~${chain}` : chain;
   }
 
   compared({ operator, left, right }, outcome) {
@@ -248,7 +250,7 @@ class Builder {
       if (isExit(n)) return;
       if (n.type === 'IfStatement' && leaves(n.consequent)) {
         if (this.truth(scope, n.test) === true) return;
-        scope = scopeIn(scope, false, this.checked(n.test, false));
+        scope = scopeIn(scope, false, this.checked(scope, n.test, false));
       }
     }
   }
@@ -264,15 +266,13 @@ class Builder {
       case 'ReturnStatement': if (n.argument) this.edge(this.value(scope, n.argument), this.result); break;
       case 'IfStatement': this.branch(scope, n, (inner, part) => this.statement(inner, part)); break;
       case 'BlockStatement': case 'StaticBlock': this.block(scope, n.body); break;
-      case 'TryStatement':
-        this.block(scope, n.block.body);
-        if (n.handler) {
-          const inner = scopeIn(scope);
-          this.declare(inner, n.handler.param);
-          this.block(inner, n.handler.body.body);
-        }
-        this.statement(scope, n.finalizer);
+      case 'TryStatement': for (const part of [n.block, n.handler, n.finalizer]) this.statement(scope, part); break;
+      case 'CatchClause': {
+        const inner = scopeIn(scope);
+        this.declare(inner, n.param);
+        this.block(inner, n.body.body);
         break;
+      }
       case 'SwitchStatement': {
         const inner = scopeIn(scope), chain = chainOf(n.discriminant);
         this.value(scope, n.discriminant);
@@ -284,11 +284,7 @@ class Builder {
         }
         break;
       }
-      case 'WhileStatement': case 'DoWhileStatement':
-        this.value(scope, n.test);
-        if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
-        break;
-      case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
+      case 'WhileStatement': case 'DoWhileStatement': case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': this.loop(scopeIn(scope), n); break;
       case 'LabeledStatement': case 'WithStatement': this.statement(scope, n.body); break;
       case 'ThrowStatement': this.record(n, 0, 0, 'throw', [this.value(scope, n.argument)]); break;
       case 'TSExportAssignment': this.put(this.value(scope, n.expression), this.moduleObject, 'exports'); break;
@@ -301,8 +297,8 @@ class Builder {
     const truth = this.truth(scope, test);
     this.value(scope, test);
     const chosen = /^===?$/.test(test.operator) && test.right.type === 'StringLiteral' && isName(chainOf(test.left)) ? test.right.value : undefined;
-    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(test, true)), consequent), to));
-    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(test, false)), alternate), to);
+    if (truth !== false) this.chosen(chosen, () => this.edge(read(scopeIn(scope, false, this.checked(scope, test, true)), consequent), to));
+    if (truth !== true) this.edge(read(scopeIn(scope, false, this.checked(scope, test, false)), alternate), to);
     return to;
   }
 
@@ -319,14 +315,14 @@ class Builder {
     for (const part of [n.init, n.test, n.update]) part?.type === 'VariableDeclaration' ? this.statement(scope, part) : this.value(scope, part);
     const from = this.value(scope, n.right);
     if (n.type === 'ForOfStatement') this.assign(scope, n.left.declarations?.[0].id ?? n.left, this.get(from, '*'));
-    this.statement(scope, n.body);
+    if (this.truth(scope, n.test) !== false || n.type === 'DoWhileStatement') this.statement(scope, n.body);
   }
 
   declaration(scope, n) {
     switch (n?.type) {
       case 'ImportDeclaration': {
         if (n.importKind === 'type' || n.importKind === 'typeof') break;
-        const from = this.import(n.source.value);
+        const from = this.shared('imports', n.source.value);
         for (const s of n.specifiers) {
           if (s.importKind === 'type') continue;
           const to = this.nodeOf(scope, s.local);
@@ -344,18 +340,18 @@ class Builder {
         break;
       }
       case 'ExportAllDeclaration':
-        if (n.exportKind !== 'type') this.graph.spreads.push([this.import(n.source.value), this.exports]);
+        if (n.exportKind !== 'type') this.graph.spreads.push([this.shared('imports', n.source.value), this.exports]);
         break;
       case 'TSModuleDeclaration': this.namespace(scope, n); break;
       case 'TSImportEqualsDeclaration':
         if (n.moduleReference.type === 'TSExternalModuleReference')
-          this.edge(this.import(n.moduleReference.expression.value), this.nodeOf(scope, n.id));
+          this.edge(this.shared('imports', n.moduleReference.expression.value), this.nodeOf(scope, n.id));
         break;
     }
   }
 
   exportNames(scope, n) {
-    const from = n.source ? this.import(n.source.value) : 0;
+    const from = n.source ? this.shared('imports', n.source.value) : 0;
     if (n.declaration && !n.declaration.declare) {
       this.statement(scope, n.declaration);
       for (const id of n.declaration.declarations?.map((one) => one.id) ?? [n.declaration.id])
@@ -369,11 +365,13 @@ class Builder {
   }
 
   namespace(scope, n) {
-    if (n.declare || n.body?.type !== 'TSModuleBlock' || n.id.type !== 'Identifier') return;
+    if (n.declare || n.id.type !== 'Identifier') return;
+    /* namespace A.B { } exports B from A. */
+    const statements = n.body.type === 'TSModuleDeclaration' ? [{ type: 'ExportNamedDeclaration', declaration: n.body, specifiers: [] }] : n.body.body;
     const inner = scopeIn(scope, true), before = this.exports, object = this.object();
     this.edge(object, this.nodeOf(scope, n.id));
     this.exports = object;
-    this.block(inner, n.body.body, true);
+    this.block(inner, statements, true);
     this.exports = before;
   }
 
@@ -400,15 +398,15 @@ class Builder {
           if (p) this.assign(scope, p, p.type === 'RestElement' ? from : this.get(from, i === 0 ? '0' : '*'));
         });
         break;
-      case 'RestElement': this.assign(scope, target.argument, from); break;
-      case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression': this.assign(scope, target.expression, from); break;
-      case 'TSParameterProperty': this.assign(scope, target.parameter, from); break;
+      case 'RestElement': case 'TSParameterProperty': case 'TSAsExpression': case 'TSNonNullExpression': case 'TSSatisfiesExpression':
+        this.assign(scope, target.argument ?? target.parameter ?? target.expression, from);
+        break;
     }
   }
 
   /* isInline: it counts as part of the function around it. */
   func(outer, n, { name = n.id?.name ?? '', isInline = false, instance = 0 } = {}) {
-    const saved = [this.thisNode, this.argumentsNode, this.result, this.container, this.within];
+    const saved = [this.thisNode, this.params, this.result, this.container, this.within];
     const isArrow = n.type === 'ArrowFunctionExpression';
     const node = this.node(), result = this.node(), self = isArrow ? 0 : this.node();
     const params = n.params.map(() => this.node());
@@ -417,11 +415,7 @@ class Builder {
     this.graph.funcs.push([node, params, n.params.at(-1)?.type === 'RestElement' ? params.length - 1 : -1, result, self,
       name, n.loc.start.line, this.container, this.within]);
     this.within = node;
-    if (!isArrow) {
-      this.thisNode = self;
-      this.argumentsNode = this.object();
-      for (const param of params) this.put(param, this.argumentsNode, '[]');
-    }
+    if (!isArrow) [this.thisNode, this.params] = [self, params];
     this.edge(instance, self);
     this.result = result;
     const scope = scopeIn(outer, true);
@@ -436,7 +430,7 @@ class Builder {
     });
     if (n.body?.type === 'BlockStatement') this.block(scope, n.body.body, true);
     else if (n.body) this.edge(this.value(scope, n.body), result);
-    [this.thisNode, this.argumentsNode, this.result, this.container, this.within] = saved;
+    [this.thisNode, this.params, this.result, this.container, this.within] = saved;
     this.returned = result;
     return node;
   }
@@ -474,8 +468,12 @@ class Builder {
 
   /* ---- expressions --------------------------------------------------------------- */
 
-  firstWord(text) {
-    return this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX));
+  /* A text that is made of parts: [text before it, node]. */
+  joined(parts) {
+    const to = this.node(), text = parts[0][0].trim();
+    for (const [before, part] of parts) this.edge(part, to, LEADS.test(before) ? 5 : 1);
+    if (/\w/.test(text)) this.edge(this.constant(text.split(/\s/, 1)[0].slice(0, TEXT_MAX)), to);
+    return to;
   }
 
   value(scope, n, name) {
@@ -483,12 +481,10 @@ class Builder {
       case 'Identifier': return this.identifier(scope, n.name);
       case 'StringLiteral': case 'BooleanLiteral': return this.constant(n.value);
       case 'TemplateLiteral': {
-        const to = this.node(), parts = n.expressions.map((part) => this.value(scope, part)), first = n.quasis[0].value.cooked?.trim();
-        for (const part of parts) this.edge(part, to, 1);
-        this.edge(first ? this.firstWord(first) : parts[0], to);
-        return to;
+        const parts = n.expressions.map((part, i) => [(i === 0 ? '' : 'x') + n.quasis[i].value.cooked, this.value(scope, part)]);
+        return this.joined(parts.length > 0 ? parts : [[n.quasis[0].value.cooked, 0]]);
       }
-      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'StringLiteral', value: n.quasi.quasis[0].value.raw.trim() }, ...n.quasi.expressions] }, 8);
+      case 'TaggedTemplateExpression': return this.call(scope, { ...n, callee: n.tag, arguments: [{ type: 'ArrayExpression', elements: n.quasi.quasis.map(({ value }) => ({ type: 'StringLiteral', value: value.raw.trim() })) }, ...n.quasi.expressions] }, 8);
       case 'CallExpression': case 'OptionalCallExpression': return this.call(scope, n, 0);
       case 'ImportExpression': return this.call(scope, { ...n, callee: { type: 'Import' }, arguments: [n.source] }, 0);
       case 'NewExpression': return this.call(scope, n, 1);
@@ -516,34 +512,50 @@ class Builder {
         const truth = this.truth(scope, n.left), to = this.node();
         if (n.operator === '&&' && truth === false) return 0;
         this.edge(this.value(scope, n.left), to);
-        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(n.left, true)) : scope, n.right), to);
+        if (n.operator !== '||' || truth !== true) this.edge(this.value(n.operator === '&&' ? scopeIn(scope, false, this.checked(scope, n.left, true)) : scope, n.right), to);
         return to;
       }
       case 'ConditionalExpression': return this.branch(scope, n, (inner, part) => this.value(inner, part), this.node());
       case 'SequenceExpression': return n.expressions.reduce((last, e) => this.value(scope, e), 0);
       case 'AwaitExpression': case 'SpreadElement': return this.value(scope, n.argument);
       case 'YieldExpression': if (n.argument) this.edge(this.value(scope, n.argument), this.result); return 0;
-      case 'UnaryExpression': case 'UpdateExpression': this.value(scope, n.argument); return 0;
       case 'TSAsExpression': case 'TSSatisfiesExpression': case 'TSNonNullExpression': case 'TSTypeAssertion':
       case 'TSInstantiationExpression': return this.value(scope, n.expression, name);
-      case 'JSXElement': case 'JSXFragment': this.jsx(scope, n); return 0;
-      case 'Import': return this.module('global.import');
+      case 'Import': return this.shared('modules', 'global.import');
     }
+    /* The others hold nothing of interest, but may have calls in them. */
+    for (const part of Object.values(n ?? {}).flat()) if (part?.type) this.value(scope, part);
     return 0;
+  }
+
+  /* The value of a name or chain of members, as the checks before have left it. */
+  left(scope, chain, node) {
+    return this.isClean(scope, chain) ? 0 : this.isClean(scope, chain, '~') ? this.word(node) : node;
+  }
+
+  word(from) {
+    const to = this.node();
+    this.edge(from, to, 4);
+    return to;
   }
 
   identifier(scope, name) {
     const binding = this.find(scope, name);
-    if (binding !== undefined) return this.isClean(scope, name) ? 0 : binding.node;
-    if (name === 'arguments') return this.argumentsNode;
-    return GLOBALS.has(name) ? this.module(`global.${name}`) : 0;
+    if (binding !== undefined) return this.left(scope, name, binding.node);
+    if (name === 'arguments') {
+      while (this.params.length < 4) this.params.push(this.node());
+      if (!this.params.all) for (const [i, param] of this.params.entries()) this.put(param, this.params.all ??= this.object(), i === 0 ? '0' : '[]');
+      return this.params.all;
+    }
+    return GLOBALS.has(name) ? this.shared('modules', `global.${name}`) : 0;
   }
 
   member(scope, n) {
     const object = this.value(scope, n.object), name = propertyName(n);
     if (n.computed) this.value(scope, n.property);
-    const chain = chainOf(n), isClean = name === 'length' || name === 'size' || (chain !== undefined && this.isClean(scope, chain));
-    return isClean ? 0 : this.get(object, name);
+    if (name === '__esModule') this.graph.helpers.push(this.within);
+    const chain = chainOf(n), value = name === 'length' || name === 'size' ? 0 : this.get(object, name);
+    return chain === undefined ? value : this.left(scope, chain, value);
   }
 
   binary(scope, { operator, left, right }) {
@@ -554,11 +566,7 @@ class Builder {
         if (inner) this.graph.bounded.push(this.value(scope, inner));
       }
     if (operator !== '+') return 0;
-    const to = this.node();
-    this.edge(a, to, 1);
-    this.edge(b, to, 1);
-    if (left.type === 'StringLiteral') this.edge(this.firstWord(left.value.trim()), to);
-    return to;
+    return this.joined(left.type === 'StringLiteral' ? [[left.value, b]] : [['', a], [`x${left.right?.value ?? ''}`, b]]);
   }
 
   objectLiteral(scope, n) {
@@ -590,50 +598,89 @@ class Builder {
     for (const key of TOOL_KEYS) if (values[key]) this.graph.sources.push([values[key].node, String(name)]);
   }
 
-  jsx(scope, n) {
-    for (const a of n.openingElement?.attributes ?? []) this.value(scope, a.argument ?? a.value?.expression);
-    for (const child of n.children) this.value(scope, child.expression ?? child);
+  /* The scripts of fork(), except those that Node.js confines. */
+  fork([script, ...more]) {
+    const options = more.flatMap(({ properties = [] }) => properties).filter(({ key, value }) => key?.name === 'execArgv' && value.type === 'ArrayExpression').flatMap(literalsIn);
+    const isConfined = options.some((text) => /^--(experimental-)?permission$/.test(text)) && !options.some((text) => /^--allow-(child|worker|addons|wasi|fs-write)/.test(text));
+    const names = literalsIn(script);
+    if (!isConfined) this.graph.forks.push(...names.length > 0 ? names : ['*']);
   }
 
-  /* flags: 1 new, 8 tagged template */
+  /* False for schemas that come from another package than zod: their objects may have more fields. */
+  isZod(scope, n) {
+    const { from } = this.find(scope, chainOf(n).split('.', 1)[0]) ?? {};
+    return from === undefined || /^[./]|(^|\W)zod|^@modelcontextprotocol/.test(from);
+  }
+
+  /* The constant text of a worker is read as a function of its own. */
+  workerText(scope, n) {
+    const literal = this.literal(scope, n), before = this.inText;
+    const text = literal?.quasis?.map(({ value }) => value.cooked).join('0') ?? literal?.value;
+    if (!/[;(]/.test(text) || this.texts.has(literal)) return;
+    this.texts.add(literal);
+    this.inText = 16;
+    try {
+      const { body } = programOf('worker.js', text, literal.loc.start.line);
+      this.func(scopeIn(null), { type: 'FunctionExpression', params: [], body: { type: 'BlockStatement', body }, loc: literal.loc });
+    } catch {
+      /* It is not code. */
+    }
+    this.inText = before;
+  }
+
+  /* flags: 1 new, 8 tagged template, 16 in the text of a worker */
   call(scope, n, flags) {
-    const c = n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
+    /* (0, a.b)() is how compilers write b(). */
+    const c = n.callee.expressions?.[0].type === 'NumericLiteral' ? n.callee.expressions.at(-1) : n.callee, isMember = /^(Optional)?MemberExpression$/.test(c.type);
     const name = isMember ? propertyName(c) : c.type === 'Identifier' ? c.name : c.type === 'Import' ? 'import' : c.type === 'Super' ? 'super' : '';
     const isImport = !isMember && (name === 'import' || (name === 'require' && this.find(scope, name) === undefined));
-    if (isImport && n.arguments[0]?.type === 'StringLiteral') return this.import(n.arguments[0].value);
+    if (isImport && n.arguments[0]?.type === 'StringLiteral' && !n.arguments[0].value.startsWith('/')) return this.shared('imports', n.arguments[0].value);
     const receiver = isMember ? this.value(scope, c.object) : c.type === 'Super' ? this.thisNode : 0;
-    const callee = isMember ? this.get(receiver, name) : c.type === 'Super' ? this.above : this.value(scope, c);
+    /* A schema with a strict pattern. */
+    const method = name === 'regex' && c.object?.type === 'CallExpression' && this.isStrict(scope, n.arguments[0]) ? 'word' : name;
+    const callee = isMember ? this.get(receiver, method) : c.type === 'Super' ? this.above : this.value(scope, c);
     if (isMember && c.computed) this.value(scope, c.property);
+    if (name === 'fork') this.fork(n.arguments);
+    if (name === 'Worker') this.workerText(scope, n.arguments[0]);
     const args = [], spread = [];
     n.arguments.forEach((a, i) => {
       if (a.type === 'SpreadElement') spread.push(i);
       args.push(/^(FunctionExpression|ArrowFunctionExpression)$/.test(a.type)
         ? this.func(scope, a, { isInline: INLINE.test(name) }) : this.value(scope, a));
     });
-    if ((name === 'replace' || name === 'replaceAll') && stripsAll(n.arguments)) return 0;
+    if (name === 'exec' && this.isStrict(scope, c.object)) return this.word(args[0]);
+    if ((name === 'match' && n.arguments.length === 1 && this.isStrict(scope, n.arguments[0])) || (/^replace(All)?$/.test(name) && stripsAll(n.arguments))) return this.word(receiver);
     const result = this.node(), more = { result, spread, flags, column: c.property?.loc.start.column };
     this.record(n, callee, receiver, name, args, more);
+    if (/^(__)?require$/.test(n.arguments[0]?.callee?.name)) this.edge(args[0], result);
     if (isMember && SCHEMA_KINDS.test(name) && /^[\w$]+(\.(z|coerce))*$/.test(chainOf(c.object) ?? '')) {
-      this.edge(this.module(`zod.${name}()`), result);
-      this.edge(args[0] ?? 0, result);
+      this.edge(this.shared('modules', `zod.${name}()`), result);
+      if (this.isZod(scope, c.object)) this.edge(args[0], result);
     }
-    if (name === 'call') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [] });
-    else if (name === 'apply') this.record(n, receiver, args[0] ?? 0, '', args.slice(1), { ...more, spread: [0] });
+    const [target = 0, self = 0, ...passed] = chainOf(c)?.startsWith('Reflect.') ? args : [receiver, ...args];
+    if (name === 'call') this.record(n, target, self, '', passed, { ...more, spread: [] });
+    else if (name === 'apply') this.record(n, target, self, '', passed, { ...more, spread: [0] });
+    else if (name === 'construct') this.record(n, target, 0, '', [self, ...passed], { ...more, spread: [0], flags: 1 });
     else if (name === 'bind') this.edge(receiver, result);
     return result;
   }
 
   record(n, callee, receiver, name, args, { result = 0, spread = [], flags = 0, column = n.loc.start.column } = {}) {
-    this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags, this.container, spread, this.choice, this.within]);
+    this.graph.calls.push([callee, receiver, name, args, result, n.loc.start.line, column + 1, flags | this.inText, this.container, spread, this.choice, this.within]);
   }
 }
 
 /* True for x.replace(/[^a-z0-9]/g, ''), which leaves nothing that could be code. */
 function stripsAll([pattern, by]) {
   if (pattern?.type !== 'RegExpLiteral' || by?.type !== 'StringLiteral' || !pattern.flags.includes('g')) return false;
-  const kept = /^\[\^([^\]]*)\]\+?$/.exec(pattern.pattern);
-  return kept !== null && /^(\\[wd.\-/]|[\w.\-@:/ ])*$/.test(kept[1]) && /^[\w\-.]?$/.test(by.value);
+  const kept = /^\[\^((?:\\.|[^\]\\])*\])\+?$/.exec(pattern.pattern);
+  return kept !== null && isStrictPattern({ pattern: `^[${kept[1]}$`, flags: '' }) && /^[\w\-.]?$/.test(by.value);
 }
+
+/* The package of require('zod'), and of helper(require('zod')).z. */
+const requiredBy = (n) => (n?.callee?.name === 'require' ? n.arguments[0]?.value : n && requiredBy(n.arguments?.[0] ?? n.object));
+
+const literalsIn = (n) => (n?.type === 'StringLiteral' ? [n.value] : Object.values(n ?? {}).flat().filter((part) => part?.type).flatMap(literalsIn));
 
 function namesOf(n) {
   switch (n?.type) {

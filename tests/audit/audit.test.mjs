@@ -161,10 +161,26 @@ test('a locked version counts, not the range', () => {
   assert.deepEqual(details('4.2.0'), ['isolated-vm ^4.0.0', ...Array(3).fill('isolated-vm 4.2.0')]);
 });
 
-test('a file with more values than are followed is named', () => {
+test('a file with more values than are followed is named, and costs the A', () => {
   const tools = Array.from({ length: 60 }, (_, i) => `t${i}: (c) => c + ${i}`).join(', ');
   const root = project({ 'index.js': `${SDK}const table = { ${tools} };\nserver.tool('x', { n: z.string(), c: z.string() }, ({ n, c }) => table[n](c));` });
-  assert.deepEqual(JSON.parse(audit(root, '--json').stdout).unread.map(({ path, why }) => `${path}: ${why.slice(0, 27)}`), ['index.js: it is followed only in part']);
+  const { grade, unread } = JSON.parse(audit(root, '--json').stdout);
+  assert.deepEqual([grade, ...unread.map(({ path, why }) => `${path}: ${why.slice(0, 27)}`)], ['B', 'index.js: it is followed only in part']);
+});
+
+test('many ways of calls to a program cost bounded time', () => {
+  const ways = Array.from({ length: 300 }, (_, i) => `function f${i}(a, b) { spawn(a, b); f${(i + 1) % 300}(a, b); f${(i * 7) % 300}(a, b); }`).join('\n');
+  const root = project({ 'index.js': `${SDK}import { spawn } from 'node:child_process';\n${ways}\nserver.tool('x', { c: z.string() }, ({ c }) => f0(c, []));` });
+  assert.equal(JSON.parse(audit(root, '--json').stdout).grade, 'F');
+});
+
+test('a file that is not read costs the A where files with tools use it', () => {
+  const server = `${SDK}import { run } from './run.js';\nserver.tool('x', { c: z.string().max(9) }, ({ c }) => run(c));`;
+  for (const [path, grade] of [['run.js', 'B'], ['other.js', 'A']]) {
+    const report = JSON.parse(audit(project({ 'index.js': server, [path]: 'const = ;' }), '--json').stdout);
+    assert.equal(report.grade, grade);
+    assert.equal(/the grade is not above B/.test(report.unread[0].why), grade === 'B');
+  }
 });
 
 /* ---- hostile projects ------------------------------------------------------------ */

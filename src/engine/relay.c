@@ -26,20 +26,25 @@ struct gbx_relay {
     gbx_drive *drive;
     gbx_run *run; /* the drive's */
     gbx_buf out;  /* messages of the worker */
-    gbx_buf in;   /* of the lease */
+    size_t taken; /* so many bytes of out are with the lease */
+    gbx_buf in;   /* messages of the lease */
     gbx_ending ending;
 };
 
 /* ---- the worker's messages ------------------------------------------------------- */
 
+static void hold(gbx_relay *relay)
+{
+    relay->run->is_held = relay->out.len - relay->taken >= OUT_MAX;
+}
+
 static void on_frame(void *user, gbx_span frame)
 {
     gbx_run *run = user;
-    gbx_buf *out = &run->relay->out;
 
-    if (!gbx_buf_append(out, frame.data, frame.len))
+    if (!gbx_buf_append(&run->relay->out, frame.data, frame.len))
         run->exchange.is_nomem = true;
-    run->is_held = out->len >= OUT_MAX;
+    hold(run->relay);
 }
 
 /* ---- instead of a host ----------------------------------------------------------- */
@@ -58,6 +63,9 @@ static bool relay_wake(gbx_run *run, int64_t now_ns)
     bool is_woken = false;
     size_t used = 0;
 
+    /* One that was taken over may wait without having read: no more is kept for it. */
+    if (gbx_exchange_output(x).len > 0)
+        return false;
     while (!is_woken && in->len - used >= GBX_FRAME_HEADER_SIZE) {
         gbx_span body = {in->data + used + GBX_FRAME_HEADER_SIZE, 0};
         gbx_msg_answer msg;
@@ -245,10 +253,13 @@ gbx_status gbx_relay_new(gbx_engine *engine, const void *frame, size_t len,
     call.limits = limits;
     if (status == GBX_OK)
         status = gbx_drive_open(engine, &call, attach, relay, &relay->drive, reterr);
-    if (status == GBX_OK)
+    if (status == GBX_OK) {
+        relay->in.ceiling = relay->run->limits.host_in_bytes +
+                            (relay->msg.host_calls_at_once + 1) * ANSWER_COST;
         *ret_relay = relay;
-    else
+    } else {
         gbx_relay_free(relay);
+    }
     return gbx_replay_as_data(status, reterr);
 }
 
@@ -261,25 +272,26 @@ size_t gbx_relay_step(gbx_relay *relay, const void **ret_data,
                       const gbx_ending **ret_ending)
 {
     gbx_result_free(gbx_drive_step(relay->drive)); /* NULL until it has ended */
-    *ret_data = relay->out.data;
+    *ret_data = relay->out.len > 0 ? relay->out.data + relay->taken : NULL;
     *ret_ending = relay->run->phase == GBX_RUN_ENDED ? &relay->ending : NULL;
-    return relay->out.len;
+    return relay->out.len - relay->taken;
 }
 
 void gbx_relay_taken(gbx_relay *relay, size_t len)
 {
-    gbx_buf_consume(&relay->out, len);
-    relay->run->is_held = relay->out.len >= OUT_MAX;
+    relay->taken += len;
+    /* Not each time: that would move a large result once for each window. */
+    if (relay->taken * 2 >= relay->out.len) {
+        gbx_buf_consume(&relay->out, relay->taken);
+        relay->taken = 0;
+    }
+    hold(relay);
 }
 
 gbx_status gbx_relay_feed(gbx_relay *relay, const void *data, size_t len)
 {
-    const gbx_run *run = relay->run;
-
     if (relay->run->phase == GBX_RUN_ENDED)
         return GBX_OK;
-    relay->in.ceiling =
-        run->limits.host_in_bytes + (run->exchange.host_open + 1) * ANSWER_COST;
     return gbx_buf_append(&relay->in, data, len) ? GBX_OK : GBX_E_DATA;
 }
 

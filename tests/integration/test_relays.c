@@ -78,7 +78,7 @@ static gbx_msg_call message(const char *code)
     static const uint8_t entropy[GBX_ENTROPY_SIZE];
 
     return (gbx_msg_call){.memory_bytes = UINT64_C(32) << 20,
-                          .output_bytes = 1 << 20,
+                          .output_bytes = 2 << 20,
                           .log_bytes = 1 << 20,
                           .first_line = 1,
                           .first_column = 1,
@@ -288,6 +288,26 @@ TEST(window__that_is_shut_holds_the_worker_and_costs_no_memory)
     done(&s);
 }
 
+TEST(result__that_is_larger_than_many_windows_comes_whole)
+{
+    seen s;
+    size_t at;
+
+    begin(&s, "() => Array.from({length: 150000}, (_, i) => 100000 + i)", 0);
+    while (s.ends == 0) {
+        s.window = 77777;
+        step(&s);
+    }
+    at = s.out.len - (150000 * 7 + 1);
+    for (unsigned i = 0; i < 150000; i++) {
+        char number[8];
+
+        (void)snprintf(number, sizeof number, "%c%u", i == 0 ? '[' : ',', 100000 + i);
+        assert_memory_equal(s.out.data + at + (size_t)i * 7, number, 7);
+    }
+    done(&s);
+}
+
 TEST(abort__ends_it_with_what_it_has_cost)
 {
     seen s;
@@ -411,6 +431,43 @@ TEST(answers__beyond_their_limit_are_refused)
     until_wait(&s);
     assert_int_equal(gbx_relay_feed(s.relay, large, 4096), GBX_OK);
     assert_int_equal(gbx_relay_feed(s.relay, large, 600000), GBX_E_DATA);
+    gbx_relay_abort(s.relay);
+    run_to_end(&s);
+    done(&s);
+    free(large);
+}
+
+/* What may wait here does not shrink with the requests that are answered meanwhile: then
+ * more would be there than fits. */
+TEST(answers__that_go_while_more_wait_do_not_lower_their_limit)
+{
+    char *large = calloc(1, 20000);
+    size_t most = 4096 + 11 * 1024; /* of the engine's limit and 10 requests at once */
+    size_t fed = 0;
+    gbx_msg_answer each = answer;
+    const gbx_header rest = {.body_len = 1 << 20,
+                             .type = GBX_MSG_ANSWER,
+                             .call_id = call_id};
+    seen s;
+
+    assert_non_null(large);
+    memcpy(large, &rest, sizeof rest);
+    begin(&s,
+          "async () => { await Promise.all(Array.from({length: 10}, () => ask())) }",
+          1 << 20);
+    until_wait(&s);
+    for (; each.id <= 10; each.id++) {
+        gbx_buf frame = {.ceiling = 4096};
+
+        assert_true(gbx_msg_put(&frame, call_id, &each));
+        assert_int_equal(gbx_relay_feed(s.relay, frame.data, frame.len), GBX_OK);
+        fed += frame.len;
+        gbx_buf_cleanup(&frame);
+    }
+    assert_int_equal(gbx_relay_feed(s.relay, large, most - fed), GBX_OK);
+    take(&s); /* the answers go to the worker; a part of one more stays */
+    assert_int_equal(gbx_relay_feed(s.relay, large, fed), GBX_OK);
+    assert_int_equal(gbx_relay_feed(s.relay, large, 1), GBX_E_DATA);
     gbx_relay_abort(s.relay);
     run_to_end(&s);
     done(&s);

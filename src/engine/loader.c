@@ -542,15 +542,23 @@ static gbx_status add_content(gbx_engine *engine, const gbx_content *c,
                       d, reterr);
 }
 
+/* Each name is compared with all before it. */
+#define NAMES_MAX 8192u
+
 gbx_status gbx_loader_contents_init(gbx_engine *engine, const gbx_contents *contents,
                                     gbx_error *reterr)
 {
     gbx_span names = gbx_span_of(contents->functions);
     gbx_status status = GBX_OK;
     gbx_span one;
+    unsigned count = 0;
 
     while (status == GBX_OK && gbx_span_line(&names, &one))
-        status = add_name(engine, one, reterr);
+        status =
+            count++ < NAMES_MAX
+                ? add_name(engine, one, reterr)
+                : gbx_fail(reterr, GBX_E_USAGE,
+                           "an engine for others has at most %u functions", NAMES_MAX);
     for (size_t i = 0; i < contents->count && status == GBX_OK; i++)
         status = add_content(engine, &contents->items[i], reterr);
     return status;

@@ -35,7 +35,7 @@ typedef struct nats_bus nats_bus;
 typedef struct topic {
     nats_bus *bus;
     struct topic *next;
-    gbx_bus_fn fn; /* under calling; NULL: unsubscribed */
+    gbx_bus_fn fn; /* set under both; NULL: unsubscribed */
     void *user;
     natsSubscription *subscription; /* or NULL */
     const char *queue;              /* a constant, or NULL */
@@ -359,8 +359,8 @@ static void unsubscribe(gbx_bus *pub, void *subscription)
     bool is_within = pthread_mutex_lock(&bus->calling) == EDEADLK;
     topic **at = &bus->topics;
 
-    t->fn = NULL;
     (void)pthread_mutex_lock(&bus->lock);
+    t->fn = NULL; /* from now on, on_complete() frees it */
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;

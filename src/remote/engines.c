@@ -27,6 +27,11 @@ void gbx_lessor_wake(gbx_lessor *s, int64_t ns)
     }
 }
 
+bool gbx_lessor_allows(const gbx_lessor *s, uint32_t capabilities)
+{
+    return (capabilities & (GBX_CAP_NONE - 1u) & ~s->options->capabilities) == 0;
+}
+
 void *gbx_lessor_listen(gbx_lessor *s, const char *kind, const char *token,
                         const char *last, const char *group)
 {
@@ -229,7 +234,6 @@ static void go_on(gbx_kept *e)
 
 static void read_setup(gbx_kept *e)
 {
-    const gbx_server_options *o = e->server->options;
     uint8_t key[GBX_SHA256_SIZE];
 
     gbx_sha256_of(e->setup.data, e->setup.len, key);
@@ -237,7 +241,7 @@ static void read_setup(gbx_kept *e)
         !gbx_remote_get_setup((gbx_span){e->setup.data, e->setup.len}, &e->contents,
                               &e->items))
         gbx_kept_fail(e, "what the engine needs is not what was asked for");
-    else if ((e->contents.capabilities & ~o->capabilities) != 0)
+    else if (!gbx_lessor_allows(e->server, e->contents.capabilities))
         gbx_kept_fail(e, "the runner does not allow such an engine");
     else
         go_on(e);

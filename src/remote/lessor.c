@@ -224,7 +224,7 @@ static bool objects(const gbx_lessor *s, const gbx_remote_want *w, gbx_limits *l
                         "the runner '%s' has version %s, the caller %.*s", machine,
                         GBX_VERSION, (int)w->library.len,
                         (const char *)w->library.data) != GBX_OK;
-    if ((w->capabilities & ~s->options->capabilities) != 0)
+    if (!gbx_lessor_allows(s, w->capabilities))
         return gbx_fail(ret, GBX_E_UNSUPPORTED,
                         "the runner '%s' does not allow all capabilities of the call",
                         machine) != GBX_OK;

@@ -104,6 +104,8 @@ struct gbx_lessor {
 void gbx_lessor_wake(gbx_lessor *s, int64_t ns);
 void gbx_lessor_refuse(gbx_lessor *s, const char *caller, uint64_t number,
                        gbx_remote_why why, const gbx_error *error);
+/* May a call, or an engine, have these? GBX_CAP_NONE is none. */
+bool gbx_lessor_allows(const gbx_lessor *s, uint32_t capabilities);
 /* What comes with a subject of this kind, to be ended. NULL: out of memory. */
 void *gbx_lessor_listen(gbx_lessor *s, const char *kind, const char *token,
                         const char *last, const char *group);

@@ -563,6 +563,8 @@ TEST(engine__has_no_more_than_its_owner_allows)
     gbx_contents contents = contents_of("");
     gbx_options own = GBX_OPTIONS_INIT;
     gbx_engine *made = NULL;
+    size_t many_len = (size_t)7 * 8193;
+    char *many;
 
     own.limits.memory_bytes = UINT64_C(32) << 20;
     assert_int_equal(gbx_relay_engine(&contents, &own, &made, NULL), GBX_E_USAGE);
@@ -578,6 +580,13 @@ TEST(engine__has_no_more_than_its_owner_allows)
     own.capabilities = 0;
     contents.functions = "good\n__proto__";
     assert_int_equal(gbx_relay_engine(&contents, &own, &made, NULL), GBX_E_DATA);
+    many = malloc(many_len + 1);
+    assert_non_null(many);
+    for (size_t i = 0; i < many_len; i += 7)
+        (void)snprintf(many + i, 8, "f%05zu\n", i / 7);
+    contents.functions = many;
+    assert_int_equal(gbx_relay_engine(&contents, &own, &made, NULL), GBX_E_DATA);
+    free(many);
     contents.functions = "db\ndb.query";
     assert_int_equal(gbx_relay_engine(&contents, &own, &made, NULL), GBX_E_DATA);
 }

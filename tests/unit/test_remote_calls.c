@@ -338,6 +338,27 @@ TEST(version_and_policy__are_refused_by_name)
     world_free(w);
 }
 
+/* Runners of these tests allow two capabilities; "none" is a bit of its own. */
+TEST(capabilities__beyond_those_of_the_runner_are_refused)
+{
+    static const uint32_t asked[] = {GBX_CAP_NONE, 3, 4};
+    leased k;
+
+    for (size_t i = 0; i < GBX_COUNTOF(asked); i++) {
+        world *w = world_new(1, 1, 1);
+
+        w->contents.capabilities = asked[i];
+        call_begin(w, &k, 0, "a say 1");
+        world_pass(w, 3000);
+        if (asked[i] == 4)
+            assert_string_equal(k.text, "the runner 'm0' does not allow all "
+                                        "capabilities of the call");
+        else
+            assert_result(&k, 4);
+        world_free(w);
+    }
+}
+
 /* The one always has 100 calls waiting, the other ten. */
 TEST(two_callers__share_a_full_runner)
 {

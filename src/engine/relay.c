@@ -63,8 +63,8 @@ static bool relay_wake(gbx_run *run, int64_t now_ns)
     bool is_woken = false;
     size_t used = 0;
 
-    /* One that was taken over may wait without having read: no more is kept for it. */
-    if (gbx_exchange_output(x).len > 0)
+    /* One that was taken over may wait without reading: so much is kept for it, no more. */
+    if (x->head_sent < x->head.len && x->head.len > in->ceiling)
         return false;
     while (!is_woken && in->len - used >= GBX_FRAME_HEADER_SIZE) {
         gbx_span body = {in->data + used + GBX_FRAME_HEADER_SIZE, 0};

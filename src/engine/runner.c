@@ -77,7 +77,9 @@ static gbx_status load(gbx_engine *engine, const char *text, gbx_error *reterr)
         open_fn function;
     } open_runner;
 
-    if (len > 32 || strspn(name, "abcdefghijklmnopqrstuvwxyz") != len)
+    /* ORDER would give "memory" two JavaScript engines. */
+    if (len > 32 || strspn(name, "abcdefghijklmnopqrstuvwxyz") != len ||
+        strncmp(name, "memory:", 7) == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "options.runner_name is not a name");
     (void)snprintf(library, sizeof library, "libglovebox-runner-%.*s.so.0", (int)len,
                    name);

@@ -149,11 +149,11 @@ static natsStatus set_credentials(natsOptions *o, const gbx_remote_url *url,
         s = natsOptions_SetUserCredentialsFromFiles(o, url->creds, NULL);
     if (s == NATS_OK && url->nkey != NULL)
         s = natsOptions_SetNKeyFromSeed(o, public_key, url->nkey);
-    if (s == NATS_OK && url->tls_ca != NULL) {
+    /* libnats takes a server without TLS even by a tls:// address. */
+    if (s == NATS_OK && (url->tls_ca != NULL || strncmp(url->server, "tls:", 4) == 0))
         s = natsOptions_SetSecure(o, true);
-        if (s == NATS_OK)
-            s = natsOptions_LoadCATrustedCertificates(o, url->tls_ca);
-    }
+    if (s == NATS_OK && url->tls_ca != NULL)
+        s = natsOptions_LoadCATrustedCertificates(o, url->tls_ca);
     return s;
 }
 

@@ -401,7 +401,7 @@ TEST(bus__refuses_a_certificate_that_has_expired)
     assert_int_equal(over_tls("localhost", true, true, &err), GBX_E_CLOSED);
 }
 
-TEST(bus__refuses_a_server_without_tls_if_an_authority_was_named)
+TEST(bus__refuses_a_server_without_tls_if_it_was_asked_for)
 {
     tls_identity *identity = identity_new("localhost", false);
     gbx_error err;
@@ -410,6 +410,10 @@ TEST(bus__refuses_a_server_without_tls_if_an_authority_was_named)
     (void)snprintf(url, sizeof url, "%s?tls-ca=%s", server.url,
                    identity_ca_file(identity));
     assert_int_equal(refused(url, &err), GBX_E_CLOSED);
+    assert_non_null(strcasestr(err.message, "secure"));
+    (void)snprintf(url, sizeof url, "tls://127.0.0.1:%d", server.port);
+    assert_int_equal(refused(url, &err), GBX_E_CLOSED);
+    assert_non_null(strcasestr(err.message, "secure"));
     identity_free(identity);
 }
 

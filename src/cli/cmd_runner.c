@@ -411,10 +411,14 @@ static int runner_main(void *parsed)
                                                    GBX_LOG_DROPS_LINES, &trouble.err))))
         return gbx_trouble_report(&trouble, false, args->common.color);
     gbx_security_log_use(&log, engine);
-    if (engine->limits.host_in_bytes == 0) /* this process holds them */
+    /* This process holds them. */
+    if (engine->limits.host_in_bytes == 0)
         engine->limits.host_in_bytes = GBX_MIB(64);
+    if (engine->limits.host_out_bytes == 0)
+        engine->limits.host_out_bytes = GBX_MIB(64);
     server->caps = engine->limits;
     server->engine = *engine;
+    server->engine.globals = GBX_GLOBALS_STANDARD; /* each caller chooses its own */
     if (gbx_trouble_host(&trouble, serve(args, &trouble.err)))
         (void)gbx_trouble_output(&trouble, gbx_security_log_close(&log, &trouble.err));
     return trouble.exit == 0 ? 0

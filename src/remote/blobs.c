@@ -122,28 +122,6 @@ bool gbx_blob_put(gbx_blob *blob, uint64_t offset, gbx_span bytes)
     return !blob->is_bad;
 }
 
-/* Without a name until it is whole; and if the disk is full, not at all. */
-static void keep_file(const gbx_blob *blob)
-{
-    char name[GBX_SHA256_HEX_SIZE];
-    char path[64];
-    off_t at = 0;
-    ssize_t n = 1;
-    int file;
-
-    gbx_sha256_print(blob->sha256, name);
-    if (faccessat(blob->owner->folder, name, F_OK, 0) == 0)
-        return; /* it was read from there */
-    file = openat(blob->owner->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    while (file >= 0 && (uint64_t)at < blob->size && n > 0)
-        n = sendfile(file, blob->fd, &at, blob->size - (uint64_t)at);
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (file >= 0 && (uint64_t)at == blob->size &&
-        linkat(AT_FDCWD, path, blob->owner->folder, name, AT_SYMLINK_FOLLOW) < 0)
-        errno = 0; /* the next start fetches it again */
-    gbx_fd_close(&file);
-}
-
 int gbx_blob_end(gbx_blob *blob)
 {
     static const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -158,9 +136,39 @@ int gbx_blob_end(gbx_blob *blob)
     blob->is_whole = fd >= 0;
     if (fd < 0)
         remove_at(find(blob->owner, blob->sha256));
-    else if (blob->owner->folder >= 0)
-        keep_file(blob);
     return fd;
+}
+
+/* Without a name until it is whole; and if the disk is full, not at all. */
+void gbx_blobs_write(const gbx_blobs *blobs, const uint8_t sha256[GBX_SHA256_SIZE],
+                     int fd, uint64_t size)
+{
+    char name[GBX_SHA256_HEX_SIZE];
+    char path[64];
+    off_t at = 0;
+    ssize_t n = 1;
+    int file;
+
+    gbx_sha256_print(sha256, name);
+    if (blobs->folder < 0 || faccessat(blobs->folder, name, F_OK, 0) == 0)
+        return;
+    file = openat(blobs->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    while (file >= 0 && (uint64_t)at < size && n > 0)
+        n = sendfile(file, fd, &at, size - (uint64_t)at);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (file >= 0 && (uint64_t)at == size &&
+        linkat(AT_FDCWD, path, blobs->folder, name, AT_SYMLINK_FOLLOW) < 0)
+        errno = 0; /* the next start fetches it again */
+    gbx_fd_close(&file);
+}
+
+void gbx_blobs_written(gbx_blobs *blobs, const uint8_t sha256[GBX_SHA256_SIZE])
+{
+    char name[GBX_SHA256_HEX_SIZE];
+
+    gbx_sha256_print(sha256, name);
+    if (blobs->folder >= 0 && *find(blobs, sha256) == NULL)
+        (void)unlinkat(blobs->folder, name, 0);
 }
 
 int gbx_blobs_get(gbx_blobs *blobs, const uint8_t sha256[GBX_SHA256_SIZE],

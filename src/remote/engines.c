@@ -114,10 +114,14 @@ static void *run_making(void *user)
 
     if (e->old != NULL)
         free_kept(e->old);
+    for (size_t i = 0; i < e->contents.count; i++)
+        gbx_blobs_write(s->blobs, e->items[i].sha256, e->items[i].fd, e->items[i].size);
     status =
         s->options->api->engine(&e->contents, &s->options->engine, &engine, &error);
     gbx_sha256_print(e->key, token);
     (void)pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < e->contents.count; i++)
+        gbx_blobs_written(s->blobs, e->items[i].sha256);
     e->engine = engine;
     if (status == GBX_OK)
         e->subscription =

@@ -229,6 +229,7 @@ static bool objects(const gbx_lessor *s, const gbx_remote_want *w, gbx_limits *l
                         "the runner '%s' does not allow all capabilities of the call",
                         machine) != GBX_OK;
     (void)memcpy(limits, w->limits.data, sizeof *limits);
+    limits->struct_size = sizeof *limits; /* the caller may say any other */
 #define CHECK(field, name, standard, least, most) \
     check(s, name, s->options->caps.field, limits->field, ret);
     GBX_LIMIT_MAP(CHECK)

@@ -45,6 +45,12 @@ bool gbx_blob_put(gbx_blob *blob, uint64_t offset, gbx_span bytes);
  * are not those with that hash, and the blob is gone. */
 int gbx_blob_end(gbx_blob *blob);
 
+/* Give a blob with these bytes its file. Without the lock: disks may be slow. */
+void gbx_blobs_write(const gbx_blobs *blobs, const uint8_t sha256[GBX_SHA256_SIZE],
+                     int fd, uint64_t size);
+/* After that: if the blob has gone meanwhile, so does its file. */
+void gbx_blobs_written(gbx_blobs *blobs, const uint8_t sha256[GBX_SHA256_SIZE]);
+
 /* ---- engines.c ------------------------------------------------------------------- */
 
 /* An engine for calls with some contents; or it is in the making, from what the caller

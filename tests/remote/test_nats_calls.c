@@ -139,7 +139,7 @@ TEST(call__names_its_machine_and_has_its_cost)
     gbx_result *result;
     gbx_stats stats;
 
-    nats_runner_start(&runner, server.url, "");
+    nats_runner_start(&runner, server.url, "--globals minimal"); /* its own engine's */
     engine = engine_at(server.url);
     result = call_run(engine, &call);
     stats = gbx_result_stats(result);

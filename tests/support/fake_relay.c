@@ -153,6 +153,8 @@ static gbx_status relay_open(gbx_engine *engine, const void *frame, size_t frame
     size_t len = frame_len - 16 < sizeof text ? frame_len - 16 : sizeof text - 1;
 
     assert(engine != NULL && frame_len >= 16);
+    if (limits->struct_size != sizeof *limits)
+        return gbx_fail(reterr, GBX_E_USAGE, "these are not limits");
     memcpy(text, (const char *)frame + 16, len);
     text[len] = 0;
     r = calloc(1, sizeof *r);

@@ -221,7 +221,7 @@ void call_begin_big(world *w, leased *k, unsigned caller, const char *text, size
     k->lease = (gbx_lease){.struct_size = sizeof k->lease,
                            .contents = &w->contents,
                            .limits = &w->limits,
-                           .capabilities = w->contents.capabilities,
+                           .capabilities = w->capabilities,
                            .call_bytes = sizeof header + len + 1000,
                            .wake = on_wake};
     k->machine = k->engine = "";

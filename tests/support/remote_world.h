@@ -44,6 +44,7 @@ typedef struct world {
     gbx_lessor *servers[RUNNERS_MAX];
     gbx_server_options options[RUNNERS_MAX];
     gbx_contents contents;
+    uint32_t capabilities; /* of calls */
     gbx_limits limits;
 } world;
 

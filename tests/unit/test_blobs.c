@@ -59,6 +59,7 @@ static int put(char c, size_t len)
     gbx_blob *fill;
     gbx_error err;
     sha256 hash;
+    int fd;
 
     hash_of(c, len, hash);
     fill = gbx_blobs_begin(blobs, hash, len, &err);
@@ -69,7 +70,12 @@ static int put(char c, size_t len)
                           (gbx_span){bytes.data + at,
                                      len - at < 1000 ? len - at : 1000}))
             break;
-    return gbx_blob_end(fill);
+    fd = gbx_blob_end(fill);
+    if (fd >= 0) {
+        gbx_blobs_write(blobs, hash, fd, len);
+        gbx_blobs_written(blobs, hash);
+    }
+    return fd;
 }
 
 static void keep(char c, size_t len)
@@ -313,6 +319,24 @@ TEST(blobs__have_no_file_before_they_are_whole)
     end(); /* as if it were killed */
     begin(1000, scratch_path("data"));
     assert_int_equal(there(), 0);
+    end();
+}
+
+TEST(blobs__leave_no_file_if_they_go_while_it_is_written)
+{
+    sha256 hash;
+    int fd;
+
+    begin(1000, scratch_path("data"));
+    fd = put('a', 600);
+    hash_of('a', 600, hash);
+    keep('b', 600); /* a goes */
+    gbx_blobs_write(blobs, hash, fd, 600);
+    assert_int_equal(access(file_of('a', 600), F_OK), 0);
+    gbx_blobs_written(blobs, hash);
+    assert_int_equal(access(file_of('a', 600), F_OK), -1);
+    gbx_blobs_written(blobs, hash);
+    (void)close(fd);
     end();
 }
 

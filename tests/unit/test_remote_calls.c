@@ -338,21 +338,41 @@ TEST(version_and_policy__are_refused_by_name)
     world_free(w);
 }
 
+TEST(limits__have_the_size_that_they_have)
+{
+    world *w = world_new(1, 1, 1);
+    leased k;
+
+    w->limits.struct_size = 4000;
+    call_begin(w, &k, 0, "a say 1");
+    world_pass(w, 2000);
+    assert_result(&k, 4);
+    world_free(w);
+}
+
 /* Runners of these tests allow two capabilities; "none" is a bit of its own. */
 TEST(capabilities__beyond_those_of_the_runner_are_refused)
 {
-    static const uint32_t asked[] = {GBX_CAP_NONE, 3, 4};
+    static const struct {
+        uint32_t call, engine;
+        const char *text;
+    } rows[] = {
+        {GBX_CAP_NONE, GBX_CAP_NONE, NULL},
+        {3, 3, NULL},
+        {4, 3, "the runner 'm0' does not allow all capabilities of the call"},
+        {3, 7, "the runner does not allow such an engine"},
+    };
     leased k;
 
-    for (size_t i = 0; i < GBX_COUNTOF(asked); i++) {
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         world *w = world_new(1, 1, 1);
 
-        w->contents.capabilities = asked[i];
+        w->capabilities = rows[i].call;
+        w->contents.capabilities = rows[i].engine;
         call_begin(w, &k, 0, "a say 1");
         world_pass(w, 3000);
-        if (asked[i] == 4)
-            assert_string_equal(k.text, "the runner 'm0' does not allow all "
-                                        "capabilities of the call");
+        if (rows[i].text != NULL)
+            assert_string_equal(k.text, rows[i].text);
         else
             assert_result(&k, 4);
         world_free(w);

@@ -163,6 +163,7 @@ static gbx_status attach(gbx_relay *relay, gbx_run *run, gbx_error *reterr)
     const gbx_limits *l = &run->limits;
 
     if (run->phase == GBX_RUN_ENDED || /* its code is too long */
+        m->memory_bytes == 0 ||        /* all that the worker was sealed with */
         m->memory_bytes > l->memory_bytes || m->output_bytes > l->output_bytes ||
         m->log_bytes > l->log_bytes || m->host_calls > l->host_calls ||
         m->host_calls_at_once > l->host_calls_at_once ||

@@ -351,10 +351,10 @@ TEST(free__at_any_time_says_nothing_more)
 TEST(call__beyond_its_limits_is_refused)
 {
     gbx_msg_call good = message("() => 1");
-    gbx_msg_call bad[10];
+    gbx_msg_call bad[11];
     seen s = {.window = 4096};
 
-    for (size_t i = 0; i < 10; i++)
+    for (size_t i = 0; i < 11; i++)
         bad[i] = good;
     bad[0].memory_bytes = UINT64_MAX;
     bad[1].output_bytes = UINT64_C(1) << 40;
@@ -366,7 +366,8 @@ TEST(call__beyond_its_limits_is_refused)
     bad[7].capabilities |= GBX_CAP_CRYPTO;
     bad[8].dataset = gbx_span_of("people");
     bad[9].dataset = gbx_span_of("*");
-    for (size_t i = 0; i < 10; i++)
+    bad[10].memory_bytes = 0; /* all that the engine has */
+    for (size_t i = 0; i < 11; i++)
         if (open_call(&s, &bad[i]) != GBX_E_DATA)
             fail_msg("call %zu was taken", i);
 }

@@ -10,6 +10,7 @@
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
 #   make bundle     dist/: a folder for any Linux, and packages: tar, npm, deb, MCPB, an image
 #   make bench      measure this machine, beside node
+#   make nats-soak  CALLS=100000: is each call on another machine told the truth?
 #   make soak       CALLS=1000000 ABORTS=100000: does anything grow?
 #   make race       ROUNDS=1000000: files exchanged against links while they are read
 #   make check      format, style, both linters, headers, symbols
@@ -45,7 +46,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bundle bench soak race check asan vm fuzz types mutants release places fresh deps clean
+.PHONY: all run test test-all node install bundle bench soak nats-soak race check asan vm fuzz types mutants release places fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -108,6 +109,14 @@ soak:
 	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_BENCH=ON
 	@cmake --build $(BUILD) --parallel --target glovebox-soak
 	@$(BUILD)/bin/glovebox-soak $(CALLS) $(ABORTS)
+
+# The ledger of calls over NATS, but for far more calls than the tests have.
+nats-soak: CALLS := $(if $(filter command line,$(origin CALLS)),$(CALLS),100000)
+nats-soak:
+	@tools/install-deps build test
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel
+	@GLOVEBOX_CALLS=$(CALLS) $(BUILD)/bin/test_nats_ledger
 
 race:
 	@tools/install-deps build test

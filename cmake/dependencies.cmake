@@ -20,6 +20,9 @@ pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 pkg_check_modules(CJOSE REQUIRED cjose)
 pkg_check_modules(IDN2 REQUIRED libidn2)
 
+# The runner on NATS is built where its library is; nobody else needs it.
+pkg_check_modules(NATS IMPORTED_TARGET libnats>=3.4)
+
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")
 foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c

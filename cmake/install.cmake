@@ -14,11 +14,14 @@ set_target_properties(glovebox glovebox-runner-memory PROPERTIES
     INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS glovebox-runner-memory
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET glovebox-runner-nats)
+    install(TARGETS glovebox-runner-nats LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(TARGETS glovebox_static
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/glovebox/glovebox.h include/glovebox/status.h
     include/glovebox/drive.h include/glovebox/fetch.h include/glovebox/host.h include/glovebox/policy.h include/glovebox/preload.h
-    include/glovebox/record.h include/glovebox/runner.h
+    include/glovebox/record.h include/glovebox/relay.h include/glovebox/runner.h
     ${PROJECT_BINARY_DIR}/include/glovebox/version.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/glovebox)
 
@@ -47,6 +50,7 @@ install(FILES completions/glovebox.bash RENAME glovebox
 install(FILES completions/_glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES share/policy.schema.json share/mcp.schema.json share/container-seccomp.json
+    share/glovebox-runner.service share/nats-two-tenants.conf
     DESTINATION ${CMAKE_INSTALL_DATADIR}/glovebox)
 install(FILES LICENSE THIRD-PARTY.md README.md SECURITY.md ARCHITECTURE.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -56,7 +60,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 find_program(GLOVEBOX_SCDOC scdoc)
 if(GLOVEBOX_SCDOC)
     set(pages)
-    foreach(page glovebox.1 glovebox-run.1 glovebox-replay.1 glovebox-mcp.1 glovebox.3)
+    foreach(page glovebox.1 glovebox-run.1 glovebox-replay.1 glovebox-mcp.1 glovebox-runner.1 glovebox.3)
         set(source ${PROJECT_SOURCE_DIR}/docs/man/${page}.scd)
         set(output ${PROJECT_BINARY_DIR}/man/${page})
         add_custom_command(OUTPUT ${output} DEPENDS ${source} VERBATIM

@@ -15,6 +15,7 @@ _glovebox() {
     local command=${COMP_WORDS[1]} options=
     local common='--color --help' engine='--require --jit --globals --runner'
     engine+=' --total-memory --total-cpu --worker-uid --speculation'
+    local nats='--nats --creds --tls-ca'
     local policy='--policy --allow --secret --trust-files'
 
     COMPREPLY=()
@@ -30,7 +31,7 @@ _glovebox() {
         fi
     fi
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'run replay check audit mcp doctor bench help version --help --version' -- "$cur"))
+        COMPREPLY=($(compgen -W 'run replay check audit mcp runner runners doctor bench help version --help --version' -- "$cur"))
         return
     fi
     if [[ $command == mcp ]]; then
@@ -85,9 +86,13 @@ _glovebox() {
     --jit) options='full baseline off long' ;;
     --globals) options='standard minimal' ;;
     --speculation) options='default guarded' ;;
-    --runner) options='process memory' ;;
+    --runner) options='process memory nats://' ;;
+    --creds | --tls-ca | --datasets)
+        _glovebox_files creds pem
+        return
+        ;;
     --color) options='auto always never' ;;
-    --total-memory | --total-cpu | --worker-uid | --http | --path | --otlp | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
+    --nats | --max-workers | --max-engines | --dataset-bytes | --total-memory | --total-cpu | --worker-uid | --http | --path | --otlp | --timeout | --cpu | --memory | --max-output | --params | --seed | --now) return ;;
     *)
         case $command in
         run)
@@ -125,9 +130,14 @@ _glovebox() {
             options="--data --examples --show --preload --config --http --socket --path
                 --token-file --oauth --tls-cert --tls-key --behind-proxy --timeout --cpu --memory --max-output --console --security-log --otlp $policy $engine $common"
             ;;
-        doctor) options="--json --attack $engine $common" ;;
+        runner)
+            options="$nats --max-workers --max-engines --datasets --dataset-bytes --policy
+                --trust-files --security-log --timeout --cpu --memory --max-output $engine $common"
+            ;;
+        runners) options="$nats --json $common" ;;
+        doctor) options="--json --attack --nats $engine $common" ;;
         bench) options="--json $engine $common" ;;
-        help) options="run replay check audit mcp doctor bench help version exit-status $common" ;;
+        help) options="run replay check audit mcp runner runners doctor bench help version exit-status $common" ;;
         version) options=$common ;;
         esac
         ;;

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(code, len, data[0] & 3);
     check_allowed(code, len, data[0] & 3);
     explanation = (gbx_explanation){.line = data[1], .column = data[2]};
-    gbx_explain(code, len, data[0] & 3, (gbx_ending)((data[0] >> 2) % 3),
+    gbx_explain(code, len, data[0] & 3, (gbx_explained_end)((data[0] >> 2) % 3),
                 (const char *)data + 3, &given, &explanation);
     assert(explanation.start <= explanation.end && explanation.end <= len);
     free(gbx_guard_frame(code, len, explanation.line, explanation.column));

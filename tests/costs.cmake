@@ -9,6 +9,9 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     mcp_console 30
     mcp_conformance 30
     test_mcp_upstream_care 30
+    test_nats_trouble 40
+    test_nats_hostile_caller 30
+    test_nats_ledger 20
     mcp_codemode 30
     mcp_upstreams 30
     mcp_web 30

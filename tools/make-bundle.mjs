@@ -15,9 +15,9 @@
 // that of the last commit, else 0.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 
 const KINDS = {
   folder: () => [],
@@ -65,6 +65,8 @@ const ENGINE = 'libjavascriptcoregtk-4.1.so.0';
 
 // Loaded by name and not linked: fetch, its TLS, the databases, tokens of clients, host names.
 const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0', 'libcjose.so.0', 'libevent_openssl-2.1.so.7', 'libidn2.so.0'];
+
+const PLUGIN = 'libglovebox-runner-nats.so.0';
 
 function pathOf(soname) {
   const path = new RegExp(`^\\s+${soname.replaceAll('.', '\\.')} \\(libc6,.*=> (.*)$`, 'm').exec(run('/sbin/ldconfig', '-p'))?.[1];
@@ -115,6 +117,9 @@ function installed(prefix = temporary()) {
   run('cmake', '--install', resolve(build), '--prefix', prefix, '--strip');
   return prefix;
 }
+
+/** The runner on NATS, which is built where libnats is: a list of its file, or nothing. */
+const pluginIn = (stage) => filesOf(stage).filter((path) => basename(path) === PLUGIN);
 
 function copyLibraries(programs) {
   const loaded = LOADED.map((soname) => [soname, pathOf(soname)]);
@@ -191,7 +196,7 @@ function billOfMaterials(packages, stubs) {
     copyrightText: 'NOASSERTION',
     sourceInfo: `built from ${one.source ? `the Debian source package ${one.source}` : 'its own sources'}; files: ${one.files.join(', ')}`,
   });
-  const all = [{ name: 'glovebox', version, licence: 'MIT', files: ['bin/glovebox', 'lib/glovebox*', ...stubs] }, ...packages];
+  const all = [{ name: 'glovebox', version, licence: 'MIT', files: ['bin/glovebox', 'lib/glovebox*', ...pluginIn(bundle).map((path) => relative(bundle, path)), ...stubs] }, ...packages];
   return {
     spdxVersion: 'SPDX-2.3',
     dataLicense: 'CC0-1.0',
@@ -214,9 +219,10 @@ function makeFolder() {
     copyFileSync(join(stage, 'bin', program), join(bundle, 'lib', program));
   run('strip', '-o', join(bundle, 'bin', 'glovebox'), resolve(build, 'bin', 'glovebox-launcher'));
   run('strip', '-o', join(bundle, 'lib', 'glovebox.node'), addon);
+  for (const plugin of pluginIn(stage)) copyFileSync(plugin, join(bundle, 'lib', PLUGIN));
   copyFileSync(join(root, 'tools', 'bundle-install.sh'), join(bundle, 'install.sh'));
   cpSync(join(stage, 'share'), join(bundle, 'share'), { recursive: true });
-  const sources = copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon]);
+  const sources = copyLibraries([...['glovebox', 'glovebox-worker'].map((one) => join(stage, 'bin', one)), addon, ...pluginIn(stage)]);
   const packages = describe([...sources, { file: 'lib/ca-certificates.crt', owner: 'ca-certificates' }]);
   const stubs = sources.filter(({ owner }) => owner === undefined).map(({ file }) => file);
   rmSync(stage, { recursive: true });
@@ -352,7 +358,14 @@ function packForDebian() {
   const architecture = run('dpkg', '--print-architecture').trim();
   const file = join(resolve(out), `glovebox_${version}_${architecture}.deb`);
   installed(join(stage, 'usr'));
+  for (const plugin of pluginIn(stage)) copyFileSync(plugin, join(stage, PLUGIN));
   for (const folder of ['include', 'lib']) rmSync(join(stage, 'usr', folder), { recursive: true });
+  const plugins = pluginIn(stage).map((plugin) => {
+    const to = join(stage, 'usr', 'lib', PLUGIN); // where the command's RUNPATH is
+    mkdirSync(dirname(to));
+    renameSync(plugin, to);
+    return to;
+  });
   const doc = join(stage, 'usr', 'share', 'doc', 'glovebox');
   cpSync(join(root, 'LICENSE'), join(doc, 'copyright'));
   rmSync(join(doc, 'LICENSE'));
@@ -360,7 +373,7 @@ function packForDebian() {
   writeFileSync(join(doc, 'changelog'), [`glovebox (${version}) unstable; urgency=medium`, '', '  * CHANGELOG.md has what is new.', '',
     ` -- ${MAINTAINER}  ${run('date', '--utc', '-R', '-d', `@${date}`).trim()}`, ''].join('\n'));
   run('gzip', '-9nr', join(doc, 'changelog'), join(stage, 'usr', 'share', 'man'));
-  const programs = ['glovebox', 'glovebox-worker'].map((program) => join(stage, 'usr', 'bin', program));
+  const programs = [...['glovebox', 'glovebox-worker'].map((program) => join(stage, 'usr', 'bin', program)), ...plugins];
   const linked = programs.flatMap((program) => [...run('objdump', '-p', program).matchAll(/NEEDED +(\S+)/g)].map(([, soname]) => soname));
   const needed = new Set([...LOADED, ...linked].map((soname) => packageOf(pathOf(soname)).split(':')[0]));
   mkdirSync(control);

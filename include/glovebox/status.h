@@ -47,7 +47,8 @@
     XX(INVALID_DATA, 9, 18, "the input is not JSON")                                  \
     XX(CRASHED, 10, 19, "the worker died although no limit was reached")              \
     XX(VIOLATION, 11, 20, "the worker broke the seal or the protocol and was killed") \
-    XX(DIVERGED, 12, 21, "the replayed call did not do what its recording says")
+    XX(DIVERGED, 12, 21, "the replayed call did not do what its recording says")      \
+    XX(LOST, 13, 22, "its machine is gone: the call may have run")
 
 /** What the host could not do. */
 typedef enum gbx_status {

@@ -237,7 +237,7 @@ function addFailure(result, code, [error, hint, stack, line, column, frame, name
 }
 
 /** The result, with the same names as in the library's JSON. */
-function resultOf(call, code, value, callId, failed, wasCut) {
+function resultOf(call, code, value, callId, failed, wasCut, machine) {
   const { box, logs } = call;
   const result = {};
   if (Array.isArray(failed)) {
@@ -259,7 +259,8 @@ function resultOf(call, code, value, callId, failed, wasCut) {
     hostCalls: figures[6],
   };
   result.runner = box.runner;
-  if (box.runner !== 'process') result.isolated = false;
+  if (machine !== '') result.machine = machine;
+  if (box.runner === 'memory') result.isolated = false;
   if (box.jit !== undefined) result.jit = box.jit;
   result.call = figures[7];
   result.callId = callId;
@@ -271,7 +272,7 @@ listen(LINES, (number, flat) => {
   if (call !== undefined) addLines(call.logs, flat);
 });
 
-listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
+listen(DONE, (number, code, value, callId, failed, flat, wasCut, machine) => {
   const call = calls.get(number);
   if (call === undefined) return;
   if (code < 0) {
@@ -281,7 +282,7 @@ listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
     return;
   }
   if (flat !== undefined) addLines(call.logs, flat);
-  call.end(resultOf(call, code, value, callId, failed, wasCut));
+  call.end(resultOf(call, code, value, callId, failed, wasCut, machine));
 });
 
 /** The result of a call whose input JSON cannot hold. */

@@ -267,6 +267,23 @@ export function takeBaseDir({ baseDir = '.' }) {
   }
 }
 
+/** Parts of an address of runners, with their names in it; all but pool name files. */
+const ADDRESS = { pool: 'pool', creds: 'creds', nkey: 'nkey', tlsCa: 'tls-ca' };
+
+/* The library checks the whole, and each part of it. */
+function takeRunner({ runner, baseDir = '.' }) {
+  if (runner === 'process' || runner === 'memory') return runner;
+  if (!isObject(runner)) throw wrong('runner', "'process', 'memory' or {nats: 'nats://HOST:4222'}", runner);
+  const { nats, ...parts } = runner;
+  if (typeof nats !== 'string' || !/^(nats|tls):\/\//.test(nats)) throw wrong('runner.nats', "an address as 'nats://HOST:4222'", nats);
+  const given = Object.entries(parts).filter(([, value]) => value !== undefined).map(([name, value]) => {
+    if (!hasOwn(ADDRESS, name)) throw new TypeError(`runner.${name} is not known: ${insteadOf(name, ['nats', ...Object.keys(ADDRESS)])}`);
+    if (typeof value !== 'string' || value === '' || value.includes('&')) throw wrong(`runner.${name}`, "a text without '&'", value);
+    return `${ADDRESS[name]}=${name === 'pool' ? value : resolve(baseDir, value)}`;
+  });
+  return given.length === 0 ? nats : `${nats}${nats.includes('?') ? '&' : '?'}${given.join('&')}`;
+}
+
 /** True if a policy's files are accepted without a check of who can change them. */
 export function takeTrust({ trustFiles = false }) {
   return flag('trustFiles', trustFiles);
@@ -297,12 +314,7 @@ export function takeOptions(options) {
     const value = options[name];
     if (value !== undefined && typeof value !== 'function') throw wrong(name, 'a function', value);
   }
-  if (options.runner !== undefined) {
-    if (options.runner !== 'process' && options.runner !== 'memory') {
-      throw wrong('runner', "'process' or 'memory'", options.runner);
-    }
-    taken.runner = options.runner;
-  }
+  if (options.runner !== undefined) taken.runner = takeRunner(options);
   if (options.preload !== undefined) taken.preloads = takePreloads(options.preload);
   taken.policy = takePolicy(options);
   taken.baseDir = takeBaseDir(options);

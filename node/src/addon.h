@@ -185,9 +185,9 @@ typedef struct gbx_node_engine {
 
 /* Kinds of reports to the dispatcher: its first argument, then the others. */
 enum {
-    GBX_NODE_DONE =
-        0,            /* call, code, value, its id, failure, log lines, were they cut */
-    GBX_NODE_JOB = 1, /* job, status, message, line, column, text */
+    GBX_NODE_DONE = 0,  /* call, code, value, its id, failure, log lines, were they cut,
+                          machine */
+    GBX_NODE_JOB = 1,   /* job, status, message, line, column, text */
     GBX_NODE_ASKED = 2, /* engine, request, name, arguments, call's ticket */
     GBX_NODE_LINE = 3,  /* call, level, text, time: while it runs */
     GBX_NODE_FETCH = 4, /* engine, token, method, url, headers, body, bytes, ms */

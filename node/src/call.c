@@ -173,7 +173,7 @@ static bool tell_outcome(gbx_node_event *event, gbx_node_env *e, napi_env env)
         return false;
     }
     fill_figures(e->figures, c->result, c->ticket);
-    napi_value args[8] = {
+    napi_value args[9] = {
         gbx_node_number(env, GBX_NODE_DONE),
         gbx_node_number(env, c->id),
         gbx_node_number(env, gbx_result_code(c->result)),
@@ -182,8 +182,9 @@ static bool tell_outcome(gbx_node_event *event, gbx_node_env *e, napi_env env)
         make_failure(env, c->result),
         lines,
         gbx_node_boolean(env, gbx_result_logs_truncated(c->result) != 0),
+        make_text(env, gbx_result_machine(c->result)),
     };
-    gbx_node_dispatch(e, env, 8, args);
+    gbx_node_dispatch(e, env, 9, args);
     return true;
 }
 

@@ -42,3 +42,7 @@ foreach(release 18 22 24)
         endforeach()
     endif()
 endforeach()
+
+# The plug-in is beside the addon once both are in their places.
+set_tests_properties(node_engine-nats PROPERTIES ENVIRONMENT
+    "${node_tests_environment};LD_LIBRARY_PATH=${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")

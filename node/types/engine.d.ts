@@ -14,7 +14,8 @@ export type SandboxErrorCode =
   | 'INVALID_DATA'
   | 'CRASHED'
   | 'VIOLATION'
-  | 'DIVERGED';
+  | 'DIVERGED'
+  | 'LOST';
 
 /** One console line of the code: hostile text. */
 export interface SandboxLog {
@@ -43,6 +44,8 @@ interface SandboxOutcome {
   logsTruncated?: boolean;
   stats: SandboxStats;
   runner?: string;
+  /** The machine whose process ran the call, with runners on NATS. */
+  machine?: string;
   /** false with the runner 'memory', which isolates nothing. */
   isolated?: boolean;
   jit?: string;
@@ -190,6 +193,19 @@ export type SandboxTransport = (
   request: SandboxTransportRequest,
 ) => SandboxTransportResponse | Promise<SandboxTransportResponse>;
 
+/** Machines where `glovebox runner` waits. Paths are relative to baseDir. */
+export interface RunnersOnNats {
+  /** 'nats://HOST:4222' or 'tls://HOST:4222'. */
+  nats: string;
+  /** Which runners; default 'main'. */
+  pool?: string | undefined;
+  /** A file with a token and its seed, or with a seed and its public key. */
+  creds?: string | undefined;
+  nkey?: string | undefined;
+  /** A PEM file: authorities of the server besides the system's. */
+  tlsCa?: string | undefined;
+}
+
 export interface SandboxConfig {
   /** Milliseconds a call may take. Default 5000. */
   timeout?: number | undefined;
@@ -223,8 +239,9 @@ export interface SandboxConfig {
   transport?: SandboxTransport | undefined;
   /** Receives the security log, one JSON object a line. */
   securityLog?: ((line: string) => void) | undefined;
-  /** 'memory' isolates nothing; it is for tests. */
-  runner?: 'process' | 'memory' | undefined;
+  /** An address: calls run on machines where `glovebox runner` waits. 'memory' isolates
+   *  nothing; it is for tests. */
+  runner?: 'process' | 'memory' | RunnersOnNats | undefined;
   /** Workers kept ready; default 5. While calls come in a row, up to twice as many. */
   poolSize?: number | undefined;
   maxWorkers?: number | undefined;

@@ -76,11 +76,11 @@ typedef struct gbx_explanation {
     uint32_t end;
 } gbx_explanation;
 
-typedef enum gbx_ending {
+typedef enum gbx_explained_end {
     GBX_ENDING_SYNTAX,  /* the code did not compile */
     GBX_ENDING_THROWN,  /* it threw */
     GBX_ENDING_NOTHING, /* its value is undefined */
-} gbx_ending;
+} gbx_explained_end;
 
 /* What the code receives: a set of flags. */
 enum {
@@ -101,7 +101,7 @@ typedef struct gbx_given {
 
 /* code: JavaScript, valid UTF-8. message: the engine's, after the error's name; or
  * NULL. */
-void gbx_explain(const char *code, size_t len, gbx_form form, gbx_ending ending,
+void gbx_explain(const char *code, size_t len, gbx_form form, gbx_explained_end ending,
                  const char *message, const gbx_given *given,
                  gbx_explanation *explanation);
 

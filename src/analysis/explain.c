@@ -17,7 +17,7 @@ struct question {
     size_t len;
     gbx_region region;
     gbx_form form;
-    gbx_ending ending;
+    gbx_explained_end ending;
     const char *message;
     const gbx_given *given;
     gbx_explanation *explanation;
@@ -108,7 +108,7 @@ static void clamp(const struct question *q)
     }
 }
 
-void gbx_explain(const char *code, size_t len, gbx_form form, gbx_ending ending,
+void gbx_explain(const char *code, size_t len, gbx_form form, gbx_explained_end ending,
                  const char *message, const gbx_given *given,
                  gbx_explanation *explanation)
 {

@@ -74,7 +74,7 @@ uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n)
     size_t capacity = buf->capacity;
     uint8_t *data;
 
-    if (buf->failed || n > buf->ceiling - buf->len) {
+    if (buf->failed || buf->len > buf->ceiling || n > buf->ceiling - buf->len) {
         buf->failed = true;
         return NULL;
     }

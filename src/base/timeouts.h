@@ -29,6 +29,13 @@
     XX(GROUP, 2000, "a killed control group to be empty")                              \
     XX(ATTACK_FRAME, 20000, "each answer in a session of attacks")                     \
     XX(ATTACK, 3000, "an attack: one that hangs has come to nothing")                  \
+    /* waits between a caller and the runners of other machines */                     \
+    XX(ASKED, 2000, "an answer to the question for a seat")                            \
+    XX(MAKING, 10000, "the next part of the contents of an engine")                    \
+    XX(SEAT, 10000, "a call, for the seat that it was given; longer if it is large")   \
+    XX(BEAT, 500, "the next sign of life to the other side")                           \
+    XX(PEER, 3000, "one from the other side")                                          \
+    XX(NOBODY, 1000, "a runner, where nobody answers")                                 \
     /* waits of the client for MCP servers */                                          \
     XX(CHECK, 5000, "a ping, after a call that has taken too long")                    \
     XX(START_PLACE, 3000, "a start that others wait for to be over")                   \

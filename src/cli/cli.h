@@ -442,6 +442,11 @@ extern const gbx_command gbx_command_audit;
 extern const gbx_command gbx_command_doctor;
 extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;
+extern const gbx_command gbx_command_runner;
+extern const gbx_command gbx_command_runners;
+
+/* `doctor --nats`: the runners, and a call there beside one here. Returns the exit status. */
+int gbx_doctor_nats(const char *url, gbx_options *options, gbx_color color);
 
 /* Print `glovebox: message` and where help is, or with as_json the failure as JSON;
  * returns the exit status for wrong usage. command may be NULL. */

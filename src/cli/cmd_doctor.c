@@ -410,6 +410,7 @@ static void print_report(const gbx_term *out, gbx_view report)
 
 typedef struct doctor_args {
     gbx_common_args common;
+    const char *nats;
     bool json;
     bool attack;
 } doctor_args;
@@ -420,6 +421,9 @@ static const gbx_opt rows[] = {
         doctor_args, attack, "attack",
         "let sealed processes attack their seal, with all layers and with each alone; "
         "prints the layers that stop each attack"),
+    GBX_ROW_TEXT(doctor_args, nats, "nats", "URL",
+                 "test a connection to runners, and a call there: an address as of "
+                 "--runner"),
     {0},
 };
 
@@ -514,6 +518,9 @@ static int doctor_main(void *parsed)
 {
     doctor_args *args = parsed;
 
+    if (args->nats != NULL)
+        return gbx_doctor_nats(args->nats, &args->common.options,
+                               (gbx_color)args->common.color);
     return args->attack ? attack(args) : doctor(args);
 }
 
@@ -526,10 +533,12 @@ const gbx_command gbx_command_doctor = {
         "each layer of the seal: whether it is in effect and, if not, why and what would\n"
         "bring it. Exit status 69 if a required layer is missing, or, with\n"
         "--require strict, any layer. With --attack, more than a hundred attacks are\n"
-        "tried natively from inside; exit status 20 if one succeeds. None does harm.",
+        "tried natively from inside; exit status 20 if one succeeds. None does harm. With\n"
+        "--nats, it tests a connection to runners on other machines, and a call there.",
     .examples = "glovebox doctor\n"
                 "glovebox doctor --attack\n"
-                "glovebox doctor --require strict --json",
+                "glovebox doctor --require strict --json\n"
+                "glovebox doctor --nats nats://127.0.0.1:4222",
     .groups = groups,
     .args_size = sizeof(doctor_args),
     .run = doctor_main,

@@ -426,6 +426,8 @@ static gbx_status start_servers(serving *s)
 static bool open_servers(serving *s)
 {
     s->trouble.file = s->args->config;
+    if (s->options.runner_name == NULL)
+        s->options.runner_name = s->servers.config->settings.runner;
     if (!open_security_log(s, s->servers.config->settings.audit_path) ||
         !gbx_trouble_host(&s->trouble, start_servers(s)))
         return false;

@@ -43,9 +43,11 @@ const gbx_opt gbx_engine_rows[] = {
                    globals,
                    "standard: ECMAScript without what the lockdown removes; "
                    "minimal: a short list (default standard)"),
-    GBX_ROW_TEXT(gbx_options, runner_name, "runner", "NAME",
-                 "where the call runs: process (default); memory: in the command's "
-                 "own process, without isolation, for tests only"),
+    GBX_ROW_TEXT(
+        gbx_options, runner_name, "runner", "NAME",
+        "where the call runs: process (default); nats://HOST[:PORT][?pool=NAME&"
+        "creds=FILE...]: on a machine where 'glovebox runner' waits; memory: in "
+        "the command's own process, without isolation, for tests only"),
     GBX_ROW_MIB(
         gbx_options, total_memory_bytes, "total-memory", 64, 1048576,
         "memory of all processes together, in units of 1,048,576 bytes; needs a "

@@ -71,11 +71,9 @@ static const gbx_command command_version;
 
 /* In the order of the help. */
 static const gbx_command *const commands[] = {
-    &gbx_command_run,   &gbx_command_replay,
-    &gbx_command_check, &gbx_command_audit,
-    &gbx_command_mcp,   &gbx_command_doctor,
-    &gbx_command_bench, &command_help,
-    &command_version,   NULL,
+    &gbx_command_run,   &gbx_command_replay, &gbx_command_check,   &gbx_command_audit,
+    &gbx_command_mcp,   &gbx_command_runner, &gbx_command_runners, &gbx_command_doctor,
+    &gbx_command_bench, &command_help,       &command_version,     NULL,
 };
 
 #define NAMES_MAX 16

@@ -38,6 +38,9 @@ static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event ev
     gbx_log_line_head head = {.event = gbx_audit_name(event),
                               .engine = engine->audit.id,
                               .call_id = run != NULL ? run->result->call_id : NULL};
+    const char *machine = run != NULL && run->result->machine[0] != 0
+                              ? run->result->machine
+                              : engine->machine;
 
     e->engine = engine;
     e->run = run;
@@ -49,6 +52,8 @@ static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event ev
     head.wall_ms = e->wall_ms = gbx_clock_wall_ms();
     head.seq = e->is_logged ? ++engine->audit.seq : 0;
     gbx_log_line_begin(&e->line, &head);
+    if (*machine != 0)
+        gbx_log_line_puts(&e->line, "machine", machine);
     return true;
 }
 
@@ -439,6 +444,8 @@ void gbx_audit_call_started(gbx_run *run)
     uint32_t capabilities = run->engine->settings.options.capabilities;
     entry e;
 
+    if (run->audit.is_open || !run->engine->audit.is_heard)
+        return;
     run->audit.is_open = true;
     if (!begin(&e, run->engine, run, GBX_AUDIT_CALL_STARTED))
         return;
@@ -456,6 +463,7 @@ void gbx_audit_call_started(gbx_run *run)
 
 void gbx_audit_guard(gbx_run *run, const gbx_report *report)
 {
+    gbx_audit_call_started(run); /* unless it was */
     if (!run->audit.is_open)
         return;
     for (size_t i = 0; i < report->count; i++) {

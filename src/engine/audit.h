@@ -107,6 +107,8 @@ void gbx_audit_detail_fetch(gbx_audit_detail *note, const gbx_policy *policy,
 
 /* ---- one call; its driver only --------------------------------------------------- */
 
+/* The first event of a call; once, if there is a listener. With a lease, when its machine
+ * is known, or when the call ends without one. */
 void gbx_audit_call_started(struct gbx_run *run);
 void gbx_audit_guard(struct gbx_run *run, const gbx_report *report);
 

@@ -93,11 +93,13 @@ static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
-    while (!engine->change.is_done)
+    while (!engine->change.is_done && !gbx_engine_leases(engine))
         (void)pthread_cond_wait(&engine->changed, &engine->lock);
     engine->change.kind = GBX_CHANGE_NONE;
     status = engine->change.error.status;
-    if (status != GBX_OK && reterr != NULL)
+    if (gbx_engine_leases(engine)) /* there is none; but preloads fail now, too */
+        status = gbx_contents_renew(engine, engine->preloads != NULL, reterr);
+    else if (status != GBX_OK && reterr != NULL)
         *reterr = engine->change.error;
     (void)pthread_mutex_unlock(&engine->lock);
     return status;
@@ -133,6 +135,7 @@ static void free_rest(gbx_engine *engine)
     gbx_fd_close(&engine->wake_fd);
     gbx_loader_free_all(&engine->datasets);
     gbx_loader_free_all(&engine->preloads);
+    gbx_snapshot_drop(engine->contents);
     /* The runner's library stays loaded: threads of its JavaScript engine live on. */
     if (engine->runner.dispose != NULL)
         engine->runner.dispose(engine->runner.user);
@@ -166,8 +169,15 @@ static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
 gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
                           gbx_error *reterr)
 {
+    return gbx_engine_start(options, NULL, ret_engine, reterr);
+}
+
+gbx_status gbx_engine_start(const gbx_options *options, const gbx_contents *contents,
+                            gbx_engine **ret_engine, gbx_error *reterr)
+{
     gbx_engine *engine;
     gbx_status status;
+    bool has_thread;
 
     if (ret_engine == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_engine is missing");
@@ -194,7 +204,10 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     if (engine->settings.options.policy != NULL)
         (void)gbx_policy_ref(engine->settings.options.policy);
     engine->magic = GBX_ENGINE_MAGIC;
-    status = check_fetch(engine, reterr);
+    if (contents == NULL)
+        status = check_fetch(engine, reterr);
+    else /* for the log */
+        (void)gethostname(engine->machine, sizeof engine->machine - 1);
     if (status != GBX_OK) {
         free_rest(engine);
         return status;
@@ -202,20 +215,20 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     status = gbx_runner_init(engine, reterr);
     if (status == GBX_OK)
         status = gbx_loader_preloads_init(engine, reterr);
-    if (status == GBX_OK && engine->runner.execute == NULL)
+    if (status == GBX_OK && contents != NULL)
+        status = gbx_loader_contents_init(engine, contents, reterr);
+    if (status == GBX_OK && engine->runner.name == NULL)
         status = gbx_confine_open(engine, reterr);
     if (status == GBX_OK)
         status = gbx_supervisor_start(engine, reterr);
-    if (status != GBX_OK) {
-        if (engine->runner_library == NULL)
-            engine->runner.dispose = NULL; /* still owned by the caller */
-        free_rest(engine);
-        return status;
-    }
-    if (engine->runner.execute == NULL)
+    has_thread = status == GBX_OK;
+    if (has_thread && engine->runner.execute == NULL)
         status = wait_for_start(engine, reterr);
     if (status != GBX_OK) {
-        close_engine(engine);
+        if (has_thread)
+            close_engine(engine);
+        if (engine->runner_library == NULL)
+            engine->runner.dispose = NULL; /* still owned by the caller */
         free_rest(engine);
         return status;
     }

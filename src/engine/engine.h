@@ -26,8 +26,9 @@
 #include "wire/messages.h"
 
 #include <event2/event.h>
+#include <glovebox/drive.h>
 #include <glovebox/fetch.h>
-#include <glovebox/glovebox.h>
+#include <glovebox/relay.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -147,7 +148,8 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
 typedef struct gbx_settings {
     gbx_options options;             /* its strings point below, or are NULL */
     char worker_path[GBX_PATH_SIZE]; /* "" : search */
-    char runner_name[64];
+    char runner_name[1024]; /* what was asked for: a name, and perhaps more after ":" */
+    char runner[64];        /* its name */
     gbx_fetch_transport transport;
 } gbx_settings;
 
@@ -166,6 +168,10 @@ gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
 
 /* Converts a call of the caller's build to ours. */
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
+
+/* Converts a runner of the caller's build to ours. */
+gbx_status gbx_runner_import(const gbx_runner *given, gbx_runner *ret,
+                             gbx_error *reterr);
 
 /* Limits as an older or newer caller knows them; NULL: none. */
 gbx_status gbx_limits_import(const gbx_limits *given, gbx_limits *ret,
@@ -214,6 +220,10 @@ void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 
 /* The recorded form of a result; its texts are cut as in a recording, and borrowed. */
 void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
+
+/* Compute the digests that the engine's datasets and preloads still lack. Takes the
+ * lock. */
+gbx_status gbx_sources_digest(gbx_engine *engine, gbx_error *reterr);
 
 /* Names and digests of the engine's datasets and preloads, with the load_seq of workers
  * that have them (0: none yet). A digest is computed once. */
@@ -391,7 +401,7 @@ struct gbx_engine {
     uint32_t magic;
     pid_t owner; /* creator: a child of fork() must not use the engine */
     gbx_settings settings;
-    gbx_runner runner; /* execute NULL: our own processes */
+    gbx_runner runner; /* name NULL: our own processes */
     void *runner_library;
     gbx_cgroup group; /* of all templates and workers, where available */
     uint64_t kills; /* without a group: the machine's out-of-memory kills seen so far */
@@ -407,6 +417,7 @@ struct gbx_engine {
     int wake_fd;
     uint32_t executing; /* threads inside gbx_execute(), and drives not yet freed */
     bool is_closing;
+    char machine[65]; /* this one, if it runs calls of others; or "" */
     bool is_spawning; /* a template is being started; not in the list yet */
     gbx_engine_facts facts;
     char worker_uids[GBX_WORKER_UIDS_SIZE]; /* for templates; "" before the first one */
@@ -435,8 +446,9 @@ struct gbx_engine {
     gbx_run_list running; /* every run not yet ended, for abort and free */
     gbx_run_list inbox;   /* submitted, not yet seen by the supervisor */
     gbx_dataset *datasets;
-    gbx_dataset *preloads; /* their sources, in order */
-    uint64_t content_seq;  /* changes when only a new template can have the contents */
+    gbx_dataset *preloads;         /* their sources, in order */
+    struct gbx_snapshot *contents; /* with leases: what a template elsewhere has */
+    uint64_t content_seq; /* changes when only a new template can have the contents */
     gbx_change change;
     uint64_t load_seq;
     uint64_t next_worker;
@@ -478,6 +490,12 @@ void gbx_engine_name(gbx_engine *engine, char ret[GBX_ENGINE_NAME_SIZE]);
 
 /* Wake the supervisor. */
 void gbx_engine_wake(gbx_engine *engine);
+
+/* True if calls of this engine run on other machines. */
+static inline bool gbx_engine_leases(const gbx_engine *engine)
+{
+    return engine->runner.lease != NULL;
+}
 
 /* True while a thread changes datasets, preloads or functions. The lock is held. */
 bool gbx_engine_is_loading(const gbx_engine *engine);
@@ -610,10 +628,79 @@ gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr);
 /* Copy the preloads of the options. */
 gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr);
 
+/* Put contents of another machine into the engine's lists. Descriptors are duplicated. */
+gbx_status gbx_loader_contents_init(gbx_engine *engine, const gbx_contents *contents,
+                                    gbx_error *reterr);
+
 /* GBX_E_USAGE unless a dataset of that name exists; for "*", any. Takes the lock. */
 gbx_status gbx_loader_find(gbx_engine *engine, const char *name, gbx_error *reterr);
 
 void gbx_loader_free_all(gbx_dataset **list);
+
+/* ---- contents.c ------------------------------------------------------------------ */
+
+/* What a template for a call of this engine must have, as it was at one moment. */
+typedef struct gbx_snapshot {
+    gbx_contents pub; /* first: what a runner sees */
+    unsigned holders; /* the engine and leases; under the engine's lock */
+    gbx_content items[];
+} gbx_snapshot;
+
+/* Of an engine with leases: make what is in its lists its contents. If asks, the runner
+ * first finds out whether a template can have them. The lock is held, but not meanwhile. */
+gbx_status gbx_contents_renew(gbx_engine *engine, bool asks, gbx_error *reterr);
+
+/* NULL is ignored. The lock is held, or nobody else has the engine. */
+void gbx_snapshot_drop(gbx_snapshot *snapshot);
+
+/* ---- lease.c --------------------------------------------------------------------- */
+
+/* A run with a lease is pumped like any other, but its worker has neither a process nor a
+ * channel here: the runner's functions take and give the bytes, and wake the driver. What
+ * it passes on is as hostile as a worker, and so is its report of the end. No function of
+ * the runner is called with the engine's lock held; wake() takes it. */
+
+typedef struct gbx_leased {
+    gbx_lease pub;     /* first: what the runner sees */
+    gbx_worker worker; /* the run's */
+    gbx_run *run;      /* it waits until the runner has taken bytes */
+} gbx_leased;
+
+/* Ask for a worker, for a queued run. SAID, or why none can be had. */
+gbx_end gbx_lease_begin(gbx_run *run);
+
+/* Give it back, if the run has one. */
+void gbx_lease_release(gbx_run *run);
+
+/* As send() and recv() on a channel that does not block. */
+ssize_t gbx_lease_send(gbx_run *run, gbx_span bytes);
+ssize_t gbx_lease_recv(gbx_run *run, void *to, size_t size);
+
+/* How the worker has ended, after gbx_lease_recv() has returned 0. */
+gbx_end gbx_lease_end(gbx_run *run);
+
+/* Request the end of the worker; false if the run has none elsewhere. */
+bool gbx_lease_cancel(gbx_run *run);
+
+/* Evidence and cost, as the worker's machine reports them. */
+void gbx_lease_measure(gbx_run *run, gbx_evidence *evidence);
+
+/* ---- execute.c --------------------------------------------------------------------- */
+
+/* Makes a run that is initialized a relay's. */
+typedef gbx_status gbx_attach_fn(gbx_relay *relay, gbx_run *run, gbx_error *reterr);
+
+/* gbx_drive_new(); for a relay if attach is not NULL. */
+gbx_status gbx_drive_open(gbx_engine *engine, const gbx_call *call,
+                          gbx_attach_fn *attach, gbx_relay *relay,
+                          gbx_drive **ret_drive, gbx_error *reterr);
+
+/* ---- engine.c ------------------------------------------------------------------ */
+
+/* gbx_engine_new(); with contents, for calls of other machines that need these, and
+ * with nothing behind its names. */
+gbx_status gbx_engine_start(const gbx_options *options, const gbx_contents *contents,
+                            gbx_engine **ret_engine, gbx_error *reterr);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 

@@ -294,6 +294,8 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         if (!rule->handle(x, (gbx_span){data + used + GBX_FRAME_HEADER_SIZE,
                                         header.body_len}))
             gbx_exchange_break(x, "malformed message", header.type);
+        else if (x->on_frame != NULL && x->state != GBX_EXCHANGE_BROKEN)
+            x->on_frame(x->request_user, (gbx_span){data + used, size});
         used += size;
     }
     if (gbx_exchange_has_ended(x))

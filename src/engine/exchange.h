@@ -44,6 +44,8 @@ typedef struct gbx_exchange {
     void (*on_request)(void *user, const gbx_msg_hostcall *msg);
     void (*on_cancel)(void *user, uint32_t id);
     void (*on_limited)(void *user, uint8_t limit); /* each limit once */
+    /* A message that was accepted, with its header; may be NULL. */
+    void (*on_frame)(void *user, gbx_span frame);
     void *request_user;
     int64_t start_ns; /* log times are relative to this */
     int64_t now_ns;   /* arrival of the bytes that are being read */

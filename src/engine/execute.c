@@ -47,7 +47,7 @@ static bool hears_soon(gbx_run *run)
  * no descriptor for other threads: an abort closes the channel. */
 static void sleep_on(gbx_run *run)
 {
-    bool hears = run->phase == GBX_RUN_STARTED;
+    bool hears = gbx_run_hears(run);
     bool is_told = !hears || run->exchange.host_open > 0; /* by other threads */
     struct pollfd fds[2] = {{.events = POLLIN}};
     int64_t left_ns;
@@ -179,7 +179,7 @@ static bool arm(gbx_drive *d)
         timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &at, NULL) < 0)
         return false;
     d->armed_ns = next;
-    if (run->phase == GBX_RUN_STARTED)
+    if (gbx_run_hears(run))
         want = EPOLLIN | (gbx_exchange_output(&run->exchange).len > 0 ? EPOLLOUT : 0);
     if (want != d->watched && !watch(d,
                                      d->watched == 0 ? EPOLL_CTL_ADD
@@ -220,12 +220,14 @@ static void free_drive(gbx_drive *d)
     free(d);
 }
 
-static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_engine *engine,
-                              gbx_error *reterr)
+static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_attach_fn *attach,
+                              gbx_relay *relay, gbx_engine *engine, gbx_error *reterr)
 {
     gbx_run *run = &d->run;
     gbx_status status = gbx_run_init(run, engine, call, GBX_DRIVER_LOOP, reterr);
 
+    if (status == GBX_OK && attach != NULL)
+        status = attach(relay, run, reterr);
     if (status == GBX_OK)
         status = open_descriptors(d, reterr);
     if (status == GBX_OK)
@@ -233,6 +235,38 @@ static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_engine *en
     if (status != GBX_OK)
         (void)gbx_run_close(run, status);
     return status;
+}
+
+gbx_status gbx_drive_open(gbx_engine *engine, const gbx_call *call,
+                          gbx_attach_fn *attach, gbx_relay *relay,
+                          gbx_drive **ret_drive, gbx_error *reterr)
+{
+    gbx_status status = enter_engine(engine, reterr);
+    gbx_drive *d;
+
+    if (status != GBX_OK)
+        return status;
+    d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        leave_engine(engine);
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
+    }
+    d->fd = d->timer = -1;
+    status = start_drive(d, call, attach, relay, engine, reterr);
+    if (status != GBX_OK) {
+        free_drive(d);
+        leave_engine(engine);
+        return status;
+    }
+    *ret_drive = d;
+    if (d->run.phase == GBX_RUN_QUEUED)
+        gbx_run_begin(&d->run);
+    if (d->run.leaves_few && d->run.phase == GBX_RUN_STARTED)
+        gbx_pool_fill_for(&d->run);
+    /* If sending failed, the first step finds out. */
+    if (d->run.phase == GBX_RUN_ENDED || d->run.exchange.is_nomem || !arm(d))
+        gbx_run_notify(&d->run);
+    return GBX_OK;
 }
 
 /* ---- public API ---------------------------------------------------------- */
@@ -300,36 +334,13 @@ gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
                          gbx_error *reterr)
 {
     gbx_status status;
-    gbx_drive *d;
 
     if (ret_drive == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_drive is missing");
-    status = enter_engine(engine, reterr);
-    if (status != GBX_OK)
-        return status;
-    d = calloc(1, sizeof *d);
-    if (d == NULL) {
-        leave_engine(engine);
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
-    }
-    d->fd = d->timer = -1;
-    status = start_drive(d, call, engine, reterr);
-    if (status != GBX_OK) {
-        free_drive(d);
-        leave_engine(engine);
-        return status;
-    }
-    if (ret_ticket != NULL)
-        *ret_ticket = d->run.ticket;
-    *ret_drive = d;
-    if (d->run.phase == GBX_RUN_QUEUED)
-        gbx_run_begin(&d->run);
-    if (d->run.leaves_few && d->run.phase == GBX_RUN_STARTED)
-        gbx_pool_fill_for(&d->run);
-    /* If sending failed, the first step finds out. */
-    if (d->run.phase == GBX_RUN_ENDED || d->run.exchange.is_nomem || !arm(d))
-        gbx_run_notify(&d->run);
-    return GBX_OK;
+    status = gbx_drive_open(engine, call, NULL, NULL, ret_drive, reterr);
+    if (status == GBX_OK && ret_ticket != NULL)
+        *ret_ticket = (*ret_drive)->run.ticket;
+    return status;
 }
 
 int gbx_drive_fd(const gbx_drive *drive)
@@ -371,6 +382,10 @@ void gbx_drive_free(gbx_drive *drive)
         gbx_run_abort_locked(&drive->run);
         (void)pthread_mutex_unlock(&engine->lock);
         gbx_result_free(gbx_drive_step(drive));
+    }
+    if (!drive->is_over) { /* a lease: nobody wants its last bytes */
+        (void)gbx_run_finish(&drive->run, GBX_END_ABORT);
+        gbx_result_free(finish(drive));
     }
     free_drive(drive);
     leave_engine(engine);

@@ -44,25 +44,29 @@ static bool may_write(size_t len)
     return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= len;
 }
 
-/* Make an entry for a list, with the bytes in a sealed memfd. what: "dataset" or the
- * like, for messages. */
+/* Make an entry for a list, with the bytes in a sealed memfd: a new one, or a duplicate of
+ * that one. what: "dataset" or the like, for messages. */
 static gbx_status keep_bytes(const char *what, const char *name, const void *data,
-                             size_t len, gbx_dataset **ret, gbx_error *reterr)
+                             size_t len, int memfd, gbx_dataset **ret,
+                             gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    bool is_new = memfd < 0;
     gbx_dataset *d;
 
-    if (!may_write(len)) {
+    if (is_new && !may_write(len)) {
         errno = EFBIG;
         return gbx_fail(reterr, GBX_E_OS,
                         "cannot keep the %s '%s': its %zu bytes are more than this "
                         "process may write to a file (RLIMIT_FSIZE)",
                         what, name, len);
     }
-    fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || !gbx_fd_write(fd, data, len) ||
-        fcntl(fd, F_ADD_SEALS,
-              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+    fd = is_new ? memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING)
+                : fcntl(memfd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || (is_new && (!gbx_fd_write(fd, data, len) ||
+                              fcntl(fd, F_ADD_SEALS,
+                                    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
+                                        F_SEAL_SEAL) < 0)))
         return gbx_fail(reterr, GBX_E_OS, "cannot keep the %s '%s': %s", what, name,
                         strerror(errno));
     d = calloc(1, sizeof *d);
@@ -97,6 +101,20 @@ static void link_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset **ret_o
     *at = d;
 }
 
+/* Add d to the list before a template has it; on failure, free what had its name. */
+static gbx_status link_early(gbx_engine *engine, gbx_dataset **list, const char *what,
+                             gbx_dataset *d, gbx_error *reterr)
+{
+    gbx_dataset *old;
+
+    d->serial = ++engine->next_dataset;
+    link_dataset(list, d, &old);
+    if (old == NULL)
+        return GBX_OK;
+    free_dataset(old);
+    return gbx_fail(reterr, GBX_E_USAGE, "two %ss have the name '%s'", what, d->name);
+}
+
 static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
 {
     gbx_dataset **at = list;
@@ -112,6 +130,8 @@ static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
 
 static bool is_settled(const gbx_engine *engine)
 {
+    if (gbx_engine_leases(engine))
+        return !gbx_engine_is_loading(engine);
     if (gbx_engine_is_loading(engine) || engine->is_spawning || engine->current == NULL)
         return false;
     for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
@@ -199,6 +219,8 @@ static gbx_status restart(gbx_engine *engine, gbx_error *reterr)
 {
     gbx_change done;
 
+    if (gbx_engine_leases(engine))
+        return gbx_contents_renew(engine, true, reterr);
     engine->content_seq++; /* a template that starts with less must not serve */
     engine->change = (gbx_change){.kind = GBX_CHANGE_RENEWAL};
     gbx_engine_wake(engine);
@@ -257,7 +279,7 @@ static gbx_status put_dataset(gbx_engine *engine, const gbx_dataset *d,
     gbx_error error = {0};
     gbx_status status;
 
-    if (engine->current->is_cold ||
+    if (gbx_engine_leases(engine) || engine->current->is_cold ||
         engine->current->replaced_bytes + cost > REPLACED_MAX) {
         status = restart(engine, &error);
         return status == GBX_OK ? GBX_OK
@@ -363,7 +385,7 @@ static gbx_status make_preload(const char *name, const char *source, size_t len,
 
     if (status != GBX_OK)
         return status;
-    return keep_bytes("preload", name, source, len, ret, reterr);
+    return keep_bytes("preload", name, source, len, -1, ret, reterr);
 }
 
 /* ---- functions of the host ------------------------------------------------------- */
@@ -446,7 +468,9 @@ static gbx_status expose(gbx_engine *engine, const gbx_function *function,
 
     (void)pthread_mutex_lock(&engine->lock);
     status = settle(engine, reterr);
-    if (status == GBX_OK && engine->current->function_serial < function->serial)
+    if (status == GBX_OK && gbx_engine_leases(engine))
+        status = gbx_contents_renew(engine, false, reterr);
+    else if (status == GBX_OK && engine->current->function_serial < function->serial)
         status = send_and_wait(engine, &u, reterr);
     if (status == GBX_OK)
         replace_workers(engine);
@@ -473,20 +497,70 @@ gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr)
     for (size_t i = 0; i < o->preload_count && status == GBX_OK; i++) {
         const gbx_preload *p = &o->preloads[i];
         gbx_dataset *d = NULL;
-        gbx_dataset *old = NULL;
 
         status = make_preload(p->name, p->source, p->source_len, &d, reterr);
         if (status != GBX_OK || d == NULL)
             break;
-        d->serial = ++engine->next_dataset;
-        link_dataset(&engine->preloads, d, &old);
-        if (old == NULL)
-            continue;
-        free_dataset(old);
-        status =
-            gbx_fail(reterr, GBX_E_USAGE, "two preloads have the name '%s'", p->name);
+        status = link_early(engine, &engine->preloads, "preload", d, reterr);
     }
     engine->settings.options.preloads = NULL; /* those belong to the caller */
+    return status;
+}
+
+/* A function of another machine: it is never called here. */
+static gbx_status add_name(gbx_engine *engine, gbx_span name, gbx_error *reterr)
+{
+    gbx_function *function = calloc(1, sizeof *function + name.len + 1);
+
+    if (function == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a function's name");
+    memcpy(function->name, name.data, name.len);
+    if (strlen(function->name) == name.len && is_function_name(function->name) &&
+        link_function(&engine->hostcalls, function) == NULL)
+        return GBX_OK;
+    free(function);
+    return gbx_fail(reterr, GBX_E_USAGE, "the name of a function is none, or taken");
+}
+
+static gbx_status add_content(gbx_engine *engine, const gbx_content *c,
+                              gbx_error *reterr)
+{
+    bool is_dataset = c->kind == GBX_CONTENT_DATASET;
+    const char *what = is_dataset ? "dataset" : "preload";
+    gbx_dataset *d = NULL;
+    gbx_status status;
+
+    if (is_dataset ? !is_dataset_name(c->name) || !is_data_format(c->format)
+                   : !is_preload_name(c->name) || c->size > GBX_PRELOAD_MAX)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "a %s has a name, a format or a size that none can have", what);
+    status = keep_bytes(what, c->name, NULL, c->size, c->fd, &d, reterr);
+    if (status != GBX_OK || d == NULL)
+        return status;
+    d->format = c->format;
+    return link_early(engine, is_dataset ? &engine->datasets : &engine->preloads, what,
+                      d, reterr);
+}
+
+/* Each name is compared with all before it. */
+#define NAMES_MAX 8192u
+
+gbx_status gbx_loader_contents_init(gbx_engine *engine, const gbx_contents *contents,
+                                    gbx_error *reterr)
+{
+    gbx_span names = gbx_span_of(contents->functions);
+    gbx_status status = GBX_OK;
+    gbx_span one;
+    unsigned count = 0;
+
+    while (status == GBX_OK && gbx_span_line(&names, &one))
+        status =
+            count++ < NAMES_MAX
+                ? add_name(engine, one, reterr)
+                : gbx_fail(reterr, GBX_E_USAGE,
+                           "an engine for others has at most %u functions", NAMES_MAX);
+    for (size_t i = 0; i < contents->count && status == GBX_OK; i++)
+        status = add_content(engine, &contents->items[i], reterr);
     return status;
 }
 
@@ -552,7 +626,7 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
     if (!is_data_format(format))
         return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
     /* Only the template parses the text, and reports errors in it. */
-    status = keep_bytes("dataset", name, text, len, &d, reterr);
+    status = keep_bytes("dataset", name, text, len, -1, &d, reterr);
     if (status != GBX_OK || d == NULL)
         return status;
     d->format = format;

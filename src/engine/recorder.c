@@ -50,7 +50,7 @@ static gbx_dataset *find_source(const gbx_engine *engine, uint64_t serial)
     return NULL;
 }
 
-static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
+gbx_status gbx_sources_digest(gbx_engine *engine, gbx_error *reterr)
 {
     for (;;) {
         GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -110,7 +110,7 @@ static bool copy_all(const gbx_dataset *list, gbx_record_head *to,
 gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
                             uint64_t *ret_load_seq, gbx_error *reterr)
 {
-    gbx_status status = make_digests(engine, reterr);
+    gbx_status status = gbx_sources_digest(engine, reterr);
     bool ok;
 
     if (status != GBX_OK)

@@ -502,7 +502,7 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
         status = check_alone(&run->call, &asked, reterr);
     if (status != GBX_OK)
         return status;
-    if (run->engine->runner.execute != NULL)
+    if (run->engine->runner.execute != NULL) /* it does not ask as a worker does */
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' cannot replay",
                         run->engine->runner.name);
     text = gbx_recording_text(r, &len);

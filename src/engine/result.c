@@ -274,6 +274,11 @@ gbx_stats gbx_result_stats(const gbx_result *result)
     return result->stats;
 }
 
+const char *gbx_result_machine(const gbx_result *result)
+{
+    return result->machine;
+}
+
 const char *gbx_result_call_id(const gbx_result *result)
 {
     return result->call_id;
@@ -465,6 +470,8 @@ const char *gbx_result_json(gbx_result *result, size_t *ret_len)
         if (result->replay.how != GBX_REPLAYED_NOT)
             put_replay(&buf, &result->replay);
         gbx_json_put_text(&buf, "runner", result->runner);
+        if (*result->machine != 0)
+            gbx_json_put_text(&buf, "machine", result->machine);
         if (!result->is_isolated)
             gbx_json_put_bool(&buf, "isolated", false);
         if (*result->jit != 0)

@@ -54,6 +54,7 @@ struct gbx_result {
     uint32_t thrown_line;
     uint32_t thrown_column;
     char runner_name[64];
+    char machine[80];      /* where it ran; "": here */
     gbx_replay replay;     /* its texts are below, or constant */
     char *replay_texts[4]; /* indexed by gbx_replay_text; or NULL */
 };

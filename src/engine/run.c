@@ -82,7 +82,7 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->ticket = ++engine->next_ticket;
     run->result->call = run->ticket;
     gbx_call_id(engine, run->ticket, run->result->call_id);
-    if (engine->audit.is_heard)
+    if (!gbx_engine_leases(engine)) /* else its machine is not known yet */
         gbx_audit_call_started(run);
     if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
         run->call.signal = NULL;
@@ -175,7 +175,8 @@ static void on_cancel(void *user, uint32_t id)
 {
     gbx_run *run = user;
 
-    run->host->cancel(run, id);
+    if (run->host->cancel != NULL)
+        run->host->cancel(run, id);
 }
 
 static void start(gbx_run *run, int64_t now_ns)
@@ -191,7 +192,8 @@ static void start(gbx_run *run, int64_t now_ns)
     gbx_buf env = {.ceiling = GBX_CONFIG_MAX};
     bool has_random;
 
-    run->host->open(run, &withheld, &env);
+    if (run->host->open != NULL)
+        run->host->open(run, &withheld, &env);
     msg.withheld = (gbx_span){withheld.data, withheld.len};
     msg.env = (gbx_span){env.data, env.len};
     has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
@@ -212,8 +214,10 @@ static void start(gbx_run *run, int64_t now_ns)
     run->exchange.start_ns = now_ns;
     /* A worker that could guess its call's id could send messages before it gets the
      * call. */
-    if (!has_random || withheld.failed || env.failed ||
-        !gbx_exchange_call(&run->exchange, &msg))
+    if (run->host->call != NULL)
+        run->host->call(run);
+    else if (!has_random || withheld.failed || env.failed ||
+             !gbx_exchange_call(&run->exchange, &msg))
         run->exchange.is_nomem = true;
     gbx_buf_cleanup(&withheld);
     gbx_buf_cleanup(&env);
@@ -234,7 +238,9 @@ static bool send_some(gbx_run *run)
 
         if (out.len == 0)
             return true;
-        n = send(run->worker->channel, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        n = run->lease != NULL ? gbx_lease_send(run, out)
+                               : send(run->worker->channel, out.data, out.len,
+                                      MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -265,9 +271,11 @@ static bool receive(gbx_run *run)
     uint8_t data[GBX_KIB(32)];
 
     for (int i = 0; i < READS_PER_STEP && !gbx_exchange_has_ended(&run->exchange) &&
-                    !run->exchange.is_nomem;
+                    !run->exchange.is_nomem && !run->is_held;
          i++) {
-        ssize_t n = recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
+        ssize_t n = run->lease != NULL
+                        ? gbx_lease_recv(run, data, sizeof data)
+                        : recv(run->worker->channel, data, sizeof data, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -317,13 +325,35 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
         (void)send_some(run);
 }
 
+/* How long the end of a worker elsewhere may take. */
+#define STOP_NS (INT64_C(100) * GBX_NS_PER_MS)
+
+/* The call ends, and not because of the worker. One elsewhere may then still report its
+ * last lines and its cost. */
+static bool stop(gbx_run *run, gbx_end how, int64_t now_ns)
+{
+    if (!gbx_lease_cancel(run))
+        return gbx_run_finish(run, how);
+    run->stopped = how;
+    run->phase = GBX_RUN_DYING;
+    run->grace_ns = now_ns + STOP_NS;
+    return false;
+}
+
+static bool step_stopped(gbx_run *run, int64_t now_ns)
+{
+    bool is_open = receive(run) && !gbx_exchange_has_ended(&run->exchange);
+
+    return (!is_open || now_ns >= run->grace_ns) && gbx_run_finish(run, run->stopped);
+}
+
 static bool step_started(gbx_run *run, int64_t now_ns)
 {
     bool can_read;
     bool is_open;
 
     if (atomic_load(&run->is_aborted))
-        return gbx_run_finish(run, GBX_END_ABORT);
+        return stop(run, GBX_END_ABORT, now_ns);
     can_read = send_some(run);
     is_open = receive(run);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
@@ -331,14 +361,17 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
         return gbx_run_finish(run, GBX_END_SAID);
     if (atomic_load(&run->is_aborted))
-        return gbx_run_finish(run, GBX_END_ABORT);
+        return stop(run, GBX_END_ABORT, now_ns);
     if (is_open) {
         if (now_ns >= run->deadline_ns)
-            return gbx_run_finish(run, GBX_END_DEADLINE);
+            return stop(run, run->is_waiting ? GBX_END_NO_WORKER : GBX_END_DEADLINE,
+                        now_ns);
         if (now_ns >= run->cpu_check_ns && is_over_cpu(run, now_ns))
             return gbx_run_finish(run, GBX_END_CPU);
     }
     if (!is_open || !can_read) {
+        if (run->lease != NULL)
+            return gbx_run_finish(run, gbx_lease_end(run));
         run->phase = GBX_RUN_DYING;
         run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
         return false;
@@ -348,7 +381,9 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     step_waiting(run, now_ns);
     /* After a lost answer no event would wake us. */
     return (run->exchange.is_nomem || gbx_exchange_has_ended(&run->exchange)) &&
-           gbx_run_finish(run, GBX_END_SAID);
+           gbx_run_finish(run, run->exchange.state == GBX_EXCHANGE_BROKEN
+                                   ? GBX_END_BROKEN
+                                   : GBX_END_SAID);
 }
 
 static bool step_dying(gbx_run *run, int64_t now_ns)
@@ -358,6 +393,8 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     bool is_ours; /* we sent the signal that killed it */
     int status;
 
+    if (run->lease != NULL)
+        return step_stopped(run, now_ns);
     if (atomic_load(&run->is_aborted))
         return gbx_run_finish(run, GBX_END_ABORT);
     (void)pthread_mutex_lock(&run->engine->lock);
@@ -431,6 +468,10 @@ void gbx_run_begin(gbx_run *run)
             gbx_queue_remove(&engine->waiting, run);
     }
     (void)pthread_mutex_unlock(&engine->lock);
+    if (how == GBX_END_SAID && gbx_engine_leases(engine)) {
+        how = gbx_lease_begin(run);
+        has_worker = how == GBX_END_SAID;
+    }
     if (has_worker) {
         start(run, gbx_clock_now_ns());
         (void)send_some(run); /* a failure will recur in the first step */
@@ -476,6 +517,7 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     /* Before its descriptors close: throwing the signal writes to one of them. */
     if (run->call.signal != NULL)
         gbx_signal_detach(run->call.signal, run);
+    gbx_lease_release(run);
     if (run->is_linked) { /* after this, no other thread can find the run */
         (void)pthread_mutex_lock(&engine->lock);
         if (run->worker != NULL)
@@ -487,6 +529,8 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
         run->host->close(run, status);
     if (run->exchange.last_request != 0) /* logs unanswered requests, before the end */
         gbx_run_calls_end(run);
+    if (status == GBX_OK)
+        gbx_audit_call_started(run); /* unless it was */
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
     if (run->call.policy != NULL)
@@ -523,7 +567,7 @@ bool gbx_run_takes_turns(const gbx_run *run)
     gbx_engine *engine = run->engine;
     bool is_alone;
 
-    if (run->driver != GBX_DRIVER_LOOP || run->phase != GBX_RUN_STARTED ||
+    if (run->driver != GBX_DRIVER_LOOP || !gbx_run_hears(run) ||
         run->exchange.host_open > 1)
         return false;
     (void)pthread_mutex_lock(&engine->lock);

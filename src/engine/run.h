@@ -19,6 +19,8 @@
 #include <sys/queue.h>
 
 struct event;
+struct gbx_leased;
+struct gbx_relay;
 struct gbx_worker;
 
 typedef enum gbx_run_phase {
@@ -40,11 +42,14 @@ typedef struct gbx_run gbx_run;
 /* What answers a run's requests: the host, the host with a recorder, or a recording. */
 typedef struct gbx_run_host {
     /* The run has a worker: append the names of functions that its code may not use,
-     * one per line, and its env as JSON. */
+     * one per line, and its env as JSON. NULL: none. */
     void (*open)(gbx_run *run, gbx_buf *withheld, gbx_buf *env);
 
+    /* After open: queue the run's CALL. NULL: what run->call says. */
+    void (*call)(gbx_run *run);
+
     void (*request)(gbx_run *run, const gbx_msg_hostcall *msg);
-    void (*cancel)(gbx_run *run, uint32_t id);
+    void (*cancel)(gbx_run *run, uint32_t id); /* or NULL */
 
     /* The worker waits: pass on the answers that have arrived. True: wake it. */
     bool (*wake)(gbx_run *run, int64_t now_ns);
@@ -54,6 +59,9 @@ typedef struct gbx_run_host {
 
     /* For the guard: true if name is the root of a function ("db" of "db.query"). */
     bool (*has_root)(const gbx_run *run, const char *name);
+
+    /* The run has ended; in place of a verdict. Always true. NULL: the verdict. */
+    bool (*ended)(gbx_run *run, const gbx_evidence *evidence);
 
     /* The run closes; it has a result only if status is GBX_OK. NULL: nothing to do. */
     void (*close)(gbx_run *run, gbx_status status);
@@ -82,6 +90,11 @@ struct gbx_run {
     gbx_run_calls calls;
     gbx_run_audit audit;
     struct gbx_worker *worker; /* set under the engine's lock */
+    struct gbx_leased *lease;  /* its worker is on another machine; or NULL */
+    struct gbx_relay *relay;   /* the call is another machine's; or NULL */
+    bool is_told;              /* with lease: it was woken; under the engine's lock */
+    gbx_end stopped;           /* with lease, DYING: why its end was requested */
+    bool is_held;              /* with relay: do not read from the worker */
     gbx_run_phase phase;
     atomic_bool is_aborted;
     uint32_t woken_request; /* the last request before the worker was last woken */
@@ -142,6 +155,12 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status);
 
 /* When to pump the run again even if the channel is silent. */
 int64_t gbx_run_next_ns(const gbx_run *run);
+
+/* True if the driver must watch the worker's channel. A lease has none, and wakes it. */
+static inline bool gbx_run_hears(const gbx_run *run)
+{
+    return run->phase == GBX_RUN_STARTED && run->lease == NULL && !run->is_held;
+}
 
 /* True if this run is the only one, and its worker and the stepping thread take turns:
  * at most one request is open. With several runs the thread may be busy with others. */

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,47 +31,91 @@ static gbx_call narrowed(const gbx_run *run)
     return call;
 }
 
-gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
+/* Its functions must be complete; keep a copy of its name. */
+static gbx_status check(gbx_engine *engine, gbx_error *reterr)
+{
+    gbx_runner *r = &engine->runner;
+    gbx_settings *s = &engine->settings;
+
+    if (r->name == NULL || (r->execute != NULL) == (r->lease != NULL) ||
+        (r->lease != NULL && (r->send == NULL || r->receive == NULL ||
+                              r->cancel == NULL || r->release == NULL)))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "options.runner lacks a name or execute, or a part of lease");
+    if (strlen(r->name) >= sizeof s->runner)
+        return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
+    (void)snprintf(s->runner, sizeof s->runner, "%s", r->name);
+    r->name = s->runner;
+    return GBX_OK;
+}
+
+/* The libraries of a plug-in with an address bind to their own dependencies, not to a
+ * host's: Node exports the functions of its OpenSSL. Sanitizers refuse the flag. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define ORDER 0
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#        define ORDER 0
+#    endif
+#endif
+#ifndef ORDER
+#    define ORDER RTLD_DEEPBIND
+#endif
+
+/* The plug-in of this name, or of this address' scheme. It gets the whole text. */
+static gbx_status load(gbx_engine *engine, const char *text, gbx_error *reterr)
 {
     typedef gbx_status (*open_fn)(const gbx_options *options, gbx_runner *ret,
                                   gbx_error *reterr);
-    const gbx_options *o = &engine->settings.options;
-    const gbx_runner *given = o->runner;
+    const char *name = strncmp(text, "tls:", 4) == 0 ? "nats:" : text;
+    size_t len = strcspn(name, ":");
+    const char *version;
+    gbx_status status;
     char library[128];
     union {
         void *address;
         open_fn function;
     } open_runner;
 
-    if (given != NULL) {
-        if (given->struct_size != sizeof *given || given->name == NULL ||
-            given->execute == NULL)
-            return gbx_fail(reterr, GBX_E_USAGE,
-                            "options.runner lacks a name or execute");
-        if (strlen(given->name) >= sizeof engine->settings.runner_name)
-            return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
-        (void)snprintf(engine->settings.runner_name,
-                       sizeof engine->settings.runner_name, "%s", given->name);
-        engine->runner = *given;
-        engine->runner.name = engine->settings.runner_name;
-        return GBX_OK;
-    }
-    if (o->runner_name == NULL || strcmp(o->runner_name, "process") == 0)
-        return GBX_OK;
-    for (const char *c = o->runner_name; *c != 0; c++)
-        if (!islower((unsigned char)*c))
-            return gbx_fail(reterr, GBX_E_USAGE, "options.runner_name is not a name");
-    (void)snprintf(library, sizeof library, "libglovebox-runner-%s.so.0",
-                   o->runner_name);
-    engine->runner_library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    /* ORDER would give "memory" two JavaScript engines. */
+    if (len > 32 || strspn(name, "abcdefghijklmnopqrstuvwxyz") != len ||
+        strncmp(name, "memory:", 7) == 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "options.runner_name is not a name");
+    (void)snprintf(library, sizeof library, "libglovebox-runner-%.*s.so.0", (int)len,
+                   name);
+    engine->runner_library =
+        dlopen(library, RTLD_NOW | RTLD_LOCAL | (name[len] != 0 ? ORDER : 0));
     if (engine->runner_library == NULL)
-        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "cannot load the runner '%s': %s",
-                        o->runner_name, dlerror());
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "cannot load the runner '%.*s': %s",
+                        (int)len, name, dlerror());
     open_runner.address = dlsym(engine->runner_library, "gbx_runner_open");
     if (open_runner.address == NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "'%s' is not a runner", library);
+    version = dlsym(engine->runner_library, "gbx_runner_version");
+    if (version == NULL || strcmp(version, GBX_VERSION) != 0)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "the runner '%.*s' has version %s, and this library %s",
+                        (int)len, name, version != NULL ? version : "unknown",
+                        GBX_VERSION);
     engine->runner = (gbx_runner)GBX_RUNNER_INIT;
-    return open_runner.function(o, &engine->runner, reterr);
+    status = open_runner.function(&engine->settings.options, &engine->runner, reterr);
+    if (status != GBX_OK)
+        engine->runner = (gbx_runner){0}; /* nothing to dispose of */
+    return status;
+}
+
+gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_status status;
+
+    if (o->runner != NULL)
+        status = gbx_runner_import(o->runner, &engine->runner, reterr);
+    else if (o->runner_name != NULL && strcmp(o->runner_name, "process") != 0)
+        status = load(engine, o->runner_name, reterr);
+    else
+        return GBX_OK;
+    return status == GBX_OK ? check(engine, reterr) : status;
 }
 
 gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr)

@@ -206,6 +206,12 @@ gbx_status gbx_limits_import(const gbx_limits *given, gbx_limits *ret,
                   reterr);
 }
 
+gbx_status gbx_runner_import(const gbx_runner *given, gbx_runner *ret,
+                             gbx_error *reterr)
+{
+    return import(given, ret, sizeof *ret, "options.runner", reterr);
+}
+
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr)
 {

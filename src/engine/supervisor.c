@@ -58,7 +58,7 @@ static bool arm(gbx_run *run)
 {
     struct event_base *base = run->engine->base;
     struct timeval tv = until(gbx_run_next_ns(run));
-    bool hears = run->phase == GBX_RUN_STARTED;
+    bool hears = gbx_run_hears(run);
     bool writes = gbx_exchange_output(&run->exchange).len > 0;
     short want = (short)(EV_READ | (writes ? EV_WRITE : 0));
 
@@ -111,6 +111,8 @@ static bool needs_attention(const gbx_engine *engine, gbx_run *run, int64_t now)
 {
     if (!run->is_driven)
         return false;
+    if (run->is_told || run->stopped != GBX_END_SAID) /* with a lease */
+        return run->is_told;
     if (atomic_load(&run->is_aborted))
         return true;
     if (run->phase == GBX_RUN_QUEUED)
@@ -131,6 +133,8 @@ static void look_after_runs(gbx_engine *engine)
         TAILQ_FOREACH(run, &engine->running.runs, link)
         if (needs_attention(engine, run, now))
             break;
+        if (run != NULL)
+            run->is_told = false;
         (void)pthread_mutex_unlock(&engine->lock);
         if (run != NULL)
             drive(run);
@@ -150,7 +154,7 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 
     for (const gbx_template *at = engine->templates; at != NULL; at = at->next)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
-    if (engine->runner.execute != NULL) /* an external runner executes calls */
+    if (engine->runner.name != NULL) /* a runner executes calls */
         return false;
     if (gbx_change_is_open(engine, GBX_CHANGE_RENEWAL) && !engine->change.is_started)
         return !is_starting && !engine->is_spawning && !engine->is_closing;

@@ -149,7 +149,9 @@ static void say_no_worker(const gbx_evidence *e, gbx_verdict *v)
 
     if (e->is_late)
         (void)snprintf(within, sizeof within, " within %u ms", e->limits->timeout_ms);
-    if (*lack != 0)
+    if (e->machine != NULL)
+        hint = "nothing of the call has run: try again, or look at the runners";
+    else if (*lack != 0)
         hint =
             "the host lacks what a worker needs: free some of it, or raise its limit";
     else if (e->is_late)
@@ -233,6 +235,11 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
             "the worker was lost: its template died");
         break;
     case GBX_END_NO_WORKER: say_no_worker(e, v); break;
+    case GBX_END_GONE:
+        say(v, GBX_CODE_LOST, "look whether its effects are there before you repeat it",
+            "machine '%s' is gone: the call may have run%s%.160s", e->machine,
+            *e->lack != 0 ? ": " : "", e->lack);
+        break;
     case GBX_END_QUEUE_FULL:
         say(v, GBX_CODE_UNAVAILABLE, "run fewer calls at once, or raise queue_length",
             "too many calls are waiting for a worker");
@@ -252,6 +259,10 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
     int64_t cpu_ns;
 
     stats->wall_ms = (double)(now_ns - run->exchange.start_ns) / 1e6;
+    if (run->lease != NULL) {
+        gbx_lease_measure(run, evidence);
+        return;
+    }
     (void)pthread_mutex_lock(&run->engine->lock);
     evidence->wait_status = (int)w->exit.status;
     evidence->shortage = w->shortage;
@@ -511,6 +522,9 @@ bool gbx_run_finish(gbx_run *run, gbx_end how)
                              .exchange = run->has_exchange ? &run->exchange : NULL,
                              .limits = &run->limits,
                              .lack = run->lack,
+                             .machine = gbx_engine_leases(run->engine)
+                                            ? run->result->machine
+                                            : NULL,
                              .input_bytes = run->call.input_len};
     gbx_result *r = run->result;
     gbx_verdict verdict;
@@ -525,16 +539,20 @@ bool gbx_run_finish(gbx_run *run, gbx_end how)
         gbx_exchange_end(&run->exchange);
         r->jit = jits[run->engine->settings.options.jit];
     }
+    if (how == GBX_END_NO_WORKER) {
+        evidence.is_late = now_ns >= run->deadline_ns;
+        if (!gbx_engine_leases(run->engine))
+            evidence.lack = copy_lack(run->engine, lack);
+    }
+    if (run->host->ended != NULL)
+        return run->host->ended(run, &evidence);
     if (run->has_exchange && run->exchange.is_nomem) {
-        gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
+        gbx_result_fail(r, run->lease != NULL ? GBX_CODE_LOST : GBX_CODE_UNAVAILABLE,
+                        "the host is out of memory", "");
         return true;
     }
     if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_STOPPED)
         return true;
-    if (how == GBX_END_NO_WORKER) {
-        evidence.is_late = now_ns >= run->deadline_ns;
-        evidence.lack = copy_lack(run->engine, lack);
-    }
     gbx_verdict_decide(&evidence, &verdict);
     if (verdict.code == GBX_CODE_VALUE)
         check_value(r, &verdict);

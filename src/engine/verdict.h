@@ -20,6 +20,7 @@ typedef enum gbx_end {
     GBX_END_LOST,      /* the worker's end is unknown: its template died, or is late */
     GBX_END_NO_WORKER, /* none was available */
     GBX_END_QUEUE_FULL,
+    GBX_END_GONE, /* the worker's machine, or the way to it: the call may have run */
 } gbx_end;
 
 /* What the kernel reports about a process that it may have killed. */
@@ -40,8 +41,10 @@ typedef struct gbx_evidence {
     gbx_shortage shortage; /* with DIED, LOST: when the worker or its template ended */
     uint64_t group_bytes;  /* memory limit for all processes of the engine together */
     bool is_late;          /* with NO_WORKER: the time limit has passed */
+    const char *machine;   /* with GONE, or NO_WORKER of a lease; NULL: this one */
     const char *lack; /* with NO_WORKER: why none could be made; NULL: unknown. With
-                         BROKEN and no exchange: what the worker did before READY */
+                         BROKEN and no exchange: what the worker did before READY. With
+                         GONE: what is known, or "" */
 } gbx_evidence;
 
 typedef struct gbx_verdict {

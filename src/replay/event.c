@@ -121,7 +121,8 @@ bool gbx_record_is_chance(gbx_code code)
 {
     return code == GBX_CODE_TIMEOUT || code == GBX_CODE_MEMORY ||
            code == GBX_CODE_UNAVAILABLE || code == GBX_CODE_ABORTED ||
-           code == GBX_CODE_CRASHED || code == GBX_CODE_VIOLATION;
+           code == GBX_CODE_CRASHED || code == GBX_CODE_VIOLATION ||
+           code == GBX_CODE_LOST;
 }
 
 void gbx_record_cursor_init(gbx_record_cursor *c, const char *text, size_t len)

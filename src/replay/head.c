@@ -31,7 +31,7 @@ const char *gbx_record_capability(unsigned index)
 
 const char *gbx_record_code(unsigned index)
 {
-    return index <= GBX_CODE_DIVERGED ? gbx_code_name((gbx_code)index) : NULL;
+    return index <= GBX_CODE_LOST ? gbx_code_name((gbx_code)index) : NULL;
 }
 
 uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size)

@@ -31,6 +31,7 @@ typedef struct memory_runner {
 /* Capabilities that need no host beyond this process. */
 #define CAPABILITIES ((uint32_t)(GBX_CAP_CRYPTO | GBX_CAP_ENV))
 
+GBX_API extern const char gbx_runner_version[];
 GBX_API gbx_status gbx_runner_open(const gbx_options *options, gbx_runner *ret,
                                    gbx_error *reterr);
 
@@ -240,6 +241,8 @@ static void set_engine_options(void)
 }
 
 /* ---- public to the loader --------------------------------------------------- */
+
+const char gbx_runner_version[] = GBX_VERSION;
 
 gbx_status gbx_runner_open(const gbx_options *options, gbx_runner *ret,
                            gbx_error *reterr)

@@ -11,35 +11,19 @@
 
 /* ---- the fields of every message, in their order ------------------------------- */
 
-typedef struct field {
-    size_t offset;        /* in the message's struct */
-    size_t width;         /* bytes of a number, in struct and frame; 0: a span */
-    uint64_t least, most; /* limits of a number's value, or of a span's length */
-    bool is_tail;         /* a last span whose bytes the sender writes itself */
-} field;
-
-#define N(type, member_type, member, least, most) \
-    {offsetof(type, member), sizeof(member_type), least, most, false},
-#define S(type, member, least, most) {offsetof(type, member), 0, least, most, false},
-#define TAIL(type, member, most)     {offsetof(type, member), 0, 0, most, true},
-
-#define XX(NAME, name, number)             \
-    static const field name##_fields[] = { \
-        GBX_FIELDS_##NAME(gbx_msg_##name, N, S, TAIL)};
+#define XX(NAME, name, number)                      \
+    static const gbx_wire_field name##_fields[] = { \
+        GBX_FIELD_ROWS(GBX_FIELDS_##NAME, gbx_msg_##name)};
 GBX_MSG_MAP(XX)
 #undef XX
 
-static const field layer_fields[] = {GBX_FIELDS_LAYER(gbx_layer_report, N, S, TAIL)};
+static const gbx_wire_field layer_fields[] = {
+    GBX_FIELD_ROWS(GBX_FIELDS_LAYER, gbx_layer_report)};
 
-typedef struct table {
-    const field *fields;
-    size_t count;
-} table;
-
-static const table layers = {layer_fields, GBX_COUNTOF(layer_fields)};
+static const gbx_wire_table layers = {layer_fields, GBX_COUNTOF(layer_fields)};
 
 /* Indexed by gbx_msg_type; types without fields have no body. */
-static const table tables[] = {
+static const gbx_wire_table tables[] = {
 #define XX(NAME, name, number) [number] = {name##_fields, GBX_COUNTOF(name##_fields)},
     GBX_MSG_MAP(XX)
 #undef XX
@@ -51,13 +35,12 @@ _Static_assert(sizeof(gbx_header) == GBX_FRAME_HEADER_SIZE, "so does a header");
 
 /* ---- writing ------------------------------------------------------------------- */
 
-/* Bytes of these fields in a frame; *ret_beyond: how many the sender writes itself. */
-static size_t length_of(const table *t, const void *msg, size_t *ret_beyond)
+size_t gbx_table_length(const gbx_wire_table *t, const void *msg, size_t *ret_beyond)
 {
     size_t len = 0;
 
     for (size_t i = 0; i < t->count; i++) {
-        const field *f = &t->fields[i];
+        const gbx_wire_field *f = &t->fields[i];
         const gbx_span *span = (const void *)((const char *)msg + f->offset);
 
         if (f->width > 0) {
@@ -72,10 +55,10 @@ static size_t length_of(const table *t, const void *msg, size_t *ret_beyond)
     return len;
 }
 
-static uint8_t *write_fields(uint8_t *to, const table *t, const void *msg)
+uint8_t *gbx_table_write(uint8_t *to, const gbx_wire_table *t, const void *msg)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const field *f = &t->fields[i];
+        const gbx_wire_field *f = &t->fields[i];
         const void *at = (const char *)msg + f->offset;
         const gbx_span *span = at;
 
@@ -90,44 +73,49 @@ static uint8_t *write_fields(uint8_t *to, const table *t, const void *msg)
     return to;
 }
 
+uint8_t *gbx_frame_begin(gbx_buf *to, uint8_t type, uint64_t call_id, size_t body_len,
+                         size_t beyond)
+{
+    gbx_header header = {.body_len = (uint32_t)body_len,
+                         .type = type,
+                         .call_id = call_id};
+    uint8_t *at;
+
+    if (body_len > UINT32_MAX)
+        to->failed = true;
+    at = gbx_buf_reserve(to, sizeof header + body_len - beyond);
+    if (at == NULL)
+        return NULL;
+    to->len += sizeof header + body_len - beyond;
+    return mempcpy(at, &header, sizeof header);
+}
+
 bool gbx_msg_write(gbx_buf *to, gbx_msg_type type, uint64_t call_id, const void *msg)
 {
     const gbx_msg_hello *hello = type == GBX_MSG_HELLO ? msg : NULL;
     size_t layer_count = hello != NULL ? hello->layer_count : 0;
-    gbx_header header = {.type = (uint8_t)type, .call_id = call_id};
-    table none = {0};
-    const table *t = msg != NULL ? &tables[type] : &none;
+    gbx_wire_table none = {0};
+    const gbx_wire_table *t = msg != NULL ? &tables[type] : &none;
     size_t beyond = 0;
-    size_t len = length_of(t, msg, &beyond);
+    size_t len = gbx_table_length(t, msg, &beyond);
     uint8_t *at;
 
     for (size_t i = 0; i < layer_count; i++)
-        len += length_of(&layers, &hello->layers[i], &beyond);
-    if (len > UINT32_MAX)
-        to->failed = true;
-    header.body_len = (uint32_t)len;
-    at = gbx_buf_reserve(to, sizeof header + len - beyond);
+        len += gbx_table_length(&layers, &hello->layers[i], &beyond);
+    at = gbx_frame_begin(to, (uint8_t)type, call_id, len, beyond);
     if (at == NULL)
         return false;
-    to->len += sizeof header + len - beyond;
-    at = write_fields(mempcpy(at, &header, sizeof header), t, msg);
+    at = gbx_table_write(at, t, msg);
     for (size_t i = 0; i < layer_count; i++)
-        at = write_fields(at, &layers, &hello->layers[i]);
+        at = gbx_table_write(at, &layers, &hello->layers[i]);
     return true;
 }
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* A position in bytes from a hostile process. */
-typedef struct reader {
-    const uint8_t *next;
-    size_t left;
-    bool failed;
-} reader;
-
 /* The next n bytes; NULL if fewer are left, and from then on. This is the only bounds
  * check: keep it that way. */
-static const uint8_t *take(reader *r, size_t n)
+static const uint8_t *take(gbx_wire_reader *r, size_t n)
 {
     const uint8_t *at = r->next;
 
@@ -142,12 +130,11 @@ static const uint8_t *take(reader *r, size_t n)
     return at;
 }
 
-/* The first field that is incomplete or out of range fails the reader. Spans point into
- * the body. */
-static void read_fields(reader *r, const table *t, size_t given, void *ret)
+void gbx_table_read(gbx_wire_reader *r, const gbx_wire_table *t, size_t given,
+                    void *ret)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const field *f = &t->fields[i];
+        const gbx_wire_field *f = &t->fields[i];
         void *at = (char *)ret + f->offset;
         uint64_t most = f->width == 0 && f->most == GBX_GIVEN ? given : f->most;
         size_t width = f->width > 0 ? f->width : sizeof(uint32_t);
@@ -172,11 +159,11 @@ bool gbx_msg_read(gbx_msg_type type, gbx_span body, size_t given, void *ret)
     gbx_msg_hello *hello = type == GBX_MSG_HELLO ? ret : NULL;
     const gbx_msg_result *result = type == GBX_MSG_RESULT ? ret : NULL;
     const gbx_msg_call *call = type == GBX_MSG_CALL ? ret : NULL;
-    reader r = {.next = body.data, .left = body.len};
+    gbx_wire_reader r = {.next = body.data, .left = body.len};
 
-    read_fields(&r, &tables[type], given, ret);
+    gbx_table_read(&r, &tables[type], given, ret);
     for (size_t i = 0; hello != NULL && !r.failed && i < hello->layer_count; i++)
-        read_fields(&r, &layers, 0, &hello->layers[i]);
+        gbx_table_read(&r, &layers, 0, &hello->layers[i]);
     if (r.failed || r.left > 0)
         return false;
     if (call != NULL)

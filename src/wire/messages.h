@@ -78,7 +78,7 @@ bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
  *   TAIL(T, member, most)             a last span whose bytes the sender writes itself
  */
 
-/* A limit that the caller of gbx_msg_get_within() sets. */
+/* A limit that the reader's caller sets. */
 #define GBX_GIVEN UINT64_MAX
 
 /* ---- worker -> host ----------------------------------------------------- */
@@ -298,8 +298,9 @@ enum {
 #define GBX_NUMBER_MEMBER(T, type, member, least, most) type member;
 #define GBX_SPAN_MEMBER(T, member, least, most)         gbx_span member;
 #define GBX_TAIL_MEMBER(T, member, most)                gbx_span member;
-#define GBX_MEMBERS(NAME) \
-    GBX_FIELDS_##NAME(, GBX_NUMBER_MEMBER, GBX_SPAN_MEMBER, GBX_TAIL_MEMBER)
+#define GBX_FIELD_MEMBERS(MAP) \
+    MAP(, GBX_NUMBER_MEMBER, GBX_SPAN_MEMBER, GBX_TAIL_MEMBER)
+#define GBX_MEMBERS(NAME) GBX_FIELD_MEMBERS(GBX_FIELDS_##NAME)
 
 #define XX(NAME, name, number)      \
     typedef struct gbx_msg_##name { \
@@ -341,5 +342,49 @@ bool gbx_msg_read(gbx_msg_type type, gbx_span body, size_t given, void *ret);
 
 /* The version that a HELLO of any version begins with. False if body is too short. */
 bool gbx_msg_hello_version(gbx_span body, uint32_t *ret);
+
+/* ---- tables of fields, also for messages of other protocols ------------------------ */
+
+typedef struct gbx_wire_field {
+    size_t offset;        /* in the message's struct */
+    size_t width;         /* bytes of a number, in struct and frame; 0: a span */
+    uint64_t least, most; /* limits of a number's value, or of a span's length */
+    bool is_tail;         /* a last span whose bytes the sender writes itself */
+} gbx_wire_field;
+
+typedef struct gbx_wire_table {
+    const gbx_wire_field *fields;
+    size_t count;
+} gbx_wire_table;
+
+#define GBX_NUMBER_ROW(type, member_type, member, least, most) \
+    {offsetof(type, member), sizeof(member_type), least, most, false},
+#define GBX_SPAN_ROW(type, member, least, most) \
+    {offsetof(type, member), 0, least, most, false},
+#define GBX_TAIL_ROW(type, member, most) {offsetof(type, member), 0, 0, most, true},
+#define GBX_FIELD_ROWS(MAP, type)        MAP(type, GBX_NUMBER_ROW, GBX_SPAN_ROW, GBX_TAIL_ROW)
+
+/* Append a header, and room for the first body_len - beyond bytes of its body, which the
+ * caller writes at what is returned. NULL if the buffer refused. */
+uint8_t *gbx_frame_begin(gbx_buf *to, uint8_t type, uint64_t call_id, size_t body_len,
+                         size_t beyond);
+
+/* Bytes of these fields in a frame; *ret_beyond: how many the sender writes itself. */
+size_t gbx_table_length(const gbx_wire_table *t, const void *msg, size_t *ret_beyond);
+
+/* Returns the first byte after what was written. */
+uint8_t *gbx_table_write(uint8_t *to, const gbx_wire_table *t, const void *msg);
+
+/* A position in bytes from a hostile process. */
+typedef struct gbx_wire_reader {
+    const uint8_t *next;
+    size_t left;
+    bool failed;
+} gbx_wire_reader;
+
+/* The first field that is incomplete or out of range fails the reader. Spans point into
+ * what is read. given: the limit of fields that have GBX_GIVEN. */
+void gbx_table_read(gbx_wire_reader *r, const gbx_wire_table *t, size_t given,
+                    void *ret);
 
 #endif

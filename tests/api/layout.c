@@ -6,6 +6,7 @@
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>
 #include <glovebox/record.h>
+#include <glovebox/relay.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "size of " #type)
 #define FIELD(type, field, at) \
@@ -145,12 +146,23 @@ FIELD(gbx_violation, message, 24);
 FIELD(gbx_violation, hint, 32);
 FIELD(gbx_violation, frame, 40);
 
-SIZE(gbx_runner, 40);
+SIZE(gbx_runner, 88);
 FIELD(gbx_runner, struct_size, 0);
 FIELD(gbx_runner, name, 8);
 FIELD(gbx_runner, user, 16);
 FIELD(gbx_runner, execute, 24);
 FIELD(gbx_runner, dispose, 32);
+FIELD(gbx_runner, prepare, 40);
+FIELD(gbx_runner, lease, 48);
+FIELD(gbx_runner, send, 56);
+FIELD(gbx_runner, receive, 64);
+FIELD(gbx_runner, cancel, 72);
+FIELD(gbx_runner, release, 80);
+
+SIZE(gbx_ending, 240);
+SIZE(gbx_content, 64);
+SIZE(gbx_contents, 64);
+SIZE(gbx_lease, 432);
 
 #endif
 

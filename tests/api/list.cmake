@@ -11,7 +11,7 @@ endif()
 
 set(strict -Wall -Wextra -Wpedantic -Werror -fsyntax-only
     -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_BINARY_DIR}/include)
-foreach(header glovebox host policy preload record runner status version)
+foreach(header glovebox host policy preload record relay runner status version)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/only_${header}.c
         "#include <glovebox/${header}.h>\nint main(void)\n{\n    return 0;\n}\n")
     add_test(NAME api_header_${header}_alone COMMAND ${CMAKE_C_COMPILER} -std=c99

@@ -35,7 +35,7 @@ done
 for option in $(grep -ohE '^\*--[a-z-]+' "$pages/glovebox-run.1.scd" | tr -d '*'); do
     options_of run | grep -qx -- "$option" || fail "glovebox-run.1 has $option, run has not"
 done
-for command in replay mcp; do
+for command in replay mcp runner; do
     for option in $(options_of $command); do
         case $option in --color | --help) page=glovebox.1 ;; *) page=glovebox-$command.1 ;; esac
         grep -qE "^\*$option\*" "$pages/$page.scd" || fail "$page lacks $option"
@@ -45,7 +45,7 @@ for command in replay mcp; do
             fail "glovebox-$command.1 has $option, $command has not"
     done
 done
-for command in check audit doctor bench; do
+for command in check audit runners doctor bench; do
     for option in $(options_of "$command"); do
         grep -qF -- "*$option*" "$pages/glovebox.1.scd" || fail "glovebox.1 lacks $option of $command"
     done

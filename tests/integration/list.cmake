@@ -3,6 +3,9 @@ gbx_integration_test(codes)
 gbx_integration_test(limits)
 gbx_integration_test(pool_load)
 gbx_integration_test(abort)
+gbx_integration_test(leases)
+gbx_integration_test(relays)
+target_compile_definitions(test_relays PRIVATE GBX_CORPORA="${PROJECT_SOURCE_DIR}/fuzz/corpora")
 gbx_integration_test(datasets)
 gbx_integration_test(large_datasets)
 gbx_integration_test(preloads)
@@ -34,12 +37,16 @@ target_link_options(test_clock_jumps PRIVATE
 # Through the shared library, and the runner where the loader finds libraries.
 if(NOT GLOVEBOX_SANITIZE)
     add_executable(test_memory_runner integration/test_memory_runner.c)
-    target_link_libraries(test_memory_runner PRIVATE gbx_support glovebox gbx_flags
+    target_link_libraries(test_memory_runner PRIVATE gbx_support glovebox gbx_base gbx_flags
         PkgConfig::CMOCKA)
     gbx_test(test_memory_runner integration 300)
     set_property(TEST test_memory_runner APPEND PROPERTY ENVIRONMENT
         "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:glovebox-runner-memory>")
-    add_dependencies(test_memory_runner glovebox-worker glovebox-runner-memory)
+    add_library(glovebox-runner-old SHARED support/old_runner.c)
+    set_target_properties(glovebox-runner-old PROPERTIES SOVERSION 0
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+    target_link_libraries(glovebox-runner-old PRIVATE gbx_flags)
+    add_dependencies(test_memory_runner glovebox-worker glovebox-runner-memory glovebox-runner-old)
 endif()
 include(integration/audit.cmake)
 gbx_integration_test(host_functions)
@@ -69,4 +76,9 @@ foreach(name code_servers code_shapes code_typed)
     gbx_integration_test(${name})
     target_sources(test_${name} PRIVATE support/script_rows.c)
     target_link_libraries(test_${name} PRIVATE gbx_mcp_code gbx_engine)
+endforeach()
+
+foreach(name codes limits abort datasets preloads files live_log lent drive host_functions
+        replay replay_edited hostile_calls code_shapes)
+    gbx_leased_test(${name})
 endforeach()

@@ -72,13 +72,15 @@ static gbx_status run_elsewhere(void *user, const gbx_call *call, gbx_outcome *o
 
 AUDIT_TEST(call__of_a_runner_that_fails_ends_with_its_status)
 {
-    gbx_runner runner = {sizeof runner, "elsewhere", NULL, run_elsewhere, NULL};
+    gbx_runner runner = GBX_RUNNER_INIT;
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => 1");
     gbx_engine *engine;
     gbx_result *result = NULL;
     json_t *lines;
 
+    runner.name = "elsewhere";
+    runner.execute = run_elsewhere;
     audit_log_hear(&heard, &options);
     options.runner = &runner;
     engine = engine_start(&options);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "calls.h"
+#include "loop_runner.h"
 #include "proc.h"
 #include "test.h"
 #include "until.h"
@@ -82,10 +83,12 @@ TEST(drive__ends_in_the_value_and_leaves_nothing)
     gbx_call call = call_of("(d) => d.length");
     footprint before;
 
-    wait_until_full(shared);
-    before = footprint_take();
     call.input = "[1,2,3]";
     call.input_len = 7;
+    if (loop_runner_is_on()) /* its engine begins with the first call */
+        fill_pool(shared);
+    wait_until_full(shared);
+    before = footprint_take();
 
     for (size_t i = 0; i < 20; i++)
         check_end(drive_of(shared, &call), GBX_CODE_VALUE, "3");
@@ -360,6 +363,8 @@ TEST(turns__are_taken_while_one_thing_is_under_way)
     int first, both, last, crowded;
     gbx_drive *drive, *beside;
 
+    if (loop_runner_is_on()) /* its worker and this thread never do */
+        skip();
     assert_int_equal(gbx_engine_expose(shared, "kept", keep_call, &a, NULL), GBX_OK);
     drive = drive_of(shared, &call);
     step_until_asked(drive, &a, 1);

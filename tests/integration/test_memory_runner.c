@@ -43,6 +43,29 @@ static char *value_by_both(const gbx_call *call)
     return values[0];
 }
 
+TEST(runner__of_another_version_is_refused_by_name)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+
+    options.runner_name = "old";
+    assert_int_equal(gbx_engine_new(&options, &engine, &error), GBX_E_UNSUPPORTED);
+    assert_string_equal(error.message, "the runner 'old' has version 0.0.1, and this "
+                                       "library " GBX_VERSION);
+}
+
+TEST(memory_runner__has_no_address)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine = NULL;
+    gbx_error error = {0};
+
+    options.runner_name = "memory:x";
+    assert_int_equal(gbx_engine_new(&options, &engine, &error), GBX_E_USAGE);
+    assert_string_equal(error.message, "options.runner_name is not a name");
+}
+
 TEST(memory_runner__has_what_a_worker_serves_by_itself)
 {
     gbx_call call = call_of("() => [crypto.hash('sha1', 'abc').slice(0, 8), env.A]");

@@ -2,6 +2,7 @@
 /* calls - see calls.h. */
 #include "calls.h"
 
+#include "loop_runner.h"
 #include "proc.h"
 #include "test.h"
 #include "until.h"
@@ -178,7 +179,7 @@ double report_number(gbx_engine *engine, const char *key)
     const char *at;
     double number;
 
-    if (gbx_engine_report(engine, &json, NULL) != GBX_OK)
+    if (!loop_runner_report(engine, &json))
         return -1;
     (void)snprintf(quoted, sizeof quoted, "\"%s\":", key);
     at = strstr(json, quoted);
@@ -191,6 +192,8 @@ bool pool_is_full(gbx_engine *engine)
 {
     double kept = report_number(engine, "kept");
 
+    if (kept < 0) /* no call has needed one yet */
+        return true;
     return report_number(engine, "ready") == kept &&
            report_number(engine, "workers") == report_number(engine, "ready") &&
            report_number(engine, "coldTemplates") == 0;

@@ -111,6 +111,17 @@ const char *identity_ca_file(const tls_identity *identity)
     return identity->ca_file;
 }
 
+void identity_write(const tls_identity *identity, const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    must(file != NULL &&
+         PEM_write_X509(file, SSL_CTX_get0_certificate(identity->context)) == 1 &&
+         PEM_write_PrivateKey(file, SSL_CTX_get0_privatekey(identity->context), NULL,
+                              NULL, 0, NULL, NULL) == 1 &&
+         fclose(file) == 0);
+}
+
 struct ssl_ctx_st *identity_context(const tls_identity *identity)
 {
     return identity->context;

@@ -16,6 +16,9 @@ void identity_free(tls_identity *identity);
 /* A file with the authority's certificate, until the identity is freed. */
 const char *identity_ca_file(const tls_identity *identity);
 
+/* Write the server's certificate and its key to one file. */
+void identity_write(const tls_identity *identity, const char *path);
+
 struct ssl_ctx_st *identity_context(const tls_identity *identity);
 
 #endif

@@ -93,6 +93,19 @@ TEST(capacity__never_passes_the_ceiling)
     assert_false(gbx_buf_append(&buf, "x", 1));
 }
 
+TEST(ceiling__that_falls_below_the_contents_takes_no_more)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    gbx_buf_init(&buf, 1000);
+    assert_non_null(gbx_buf_reserve(&buf, 1000));
+    buf.len = 900;
+    buf.ceiling = 100;
+
+    assert_false(gbx_buf_append(&buf, "x", 1));
+
+    assert_int_equal(buf.capacity, 1000);
+}
+
 TEST(reserve__counts_nothing_until_written)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;

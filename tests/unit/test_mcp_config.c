@@ -89,6 +89,7 @@ TEST(nothing__has_the_documented_defaults)
     assert_int_equal(config->settings.calls, 1000);
     assert_int_equal(config->settings.calls_at_once, 32);
     assert_null(config->settings.audit_path);
+    assert_null(config->settings.runner);
     assert_int_equal(config->rules->reads, GBX_GATE_ALLOW);
     assert_int_equal(config->rules->others, GBX_GATE_ASK);
     assert_null(gbx_mcp_config_server(config, "files"));
@@ -300,6 +301,43 @@ TEST(file__is_read_and_is_missed_by_its_name)
     assert_int_equal(config->server_count, 1);
     assert_non_null(strstr(config->settings.audit_path, scratch));
     gbx_mcp_config_free(config);
+}
+
+TEST(runner__becomes_an_address_with_paths_relative_to_the_file)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error error = {0};
+    char expected[256];
+
+    scratch_write("mcp.json",
+                  "{\"glovebox\": {\"runner\": {\"tlsCa\": \"my ca.pem\","
+                  "\"nats\": \"tls://h:1?pool=gpu\", \"creds\": \"/etc/a.creds\"}}}");
+    assert_int_equal(gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, &error), GBX_OK);
+    (void)snprintf(expected, sizeof expected,
+                   "tls://h:1?pool=gpu&creds=/etc/a.creds&tls-ca=%s/my ca.pem",
+                   scratch);
+    assert_string_equal(config->settings.runner, expected);
+    gbx_mcp_config_free(config);
+}
+
+TEST(runner__that_cannot_be_is_refused_at_its_place)
+{
+    static const char *const texts[] = {
+        "{\"glovebox\": {\n\"runner\": {}}}",
+        "{\"glovebox\": {\n\"runner\": \"nats://h\"}}",
+        "{\"glovebox\": {\n\"runner\": {\"nats\": \"http://h\"}}}",
+        "{\"glovebox\": {\n\"runner\": {\"nats\": \"nats://h?pool=A\"}}}",
+        "{\"glovebox\": {\n\"runner\": {\"nats\": \"nats://h\", \"cred\": \"a\"}}}",
+        "{\"glovebox\": {\n\"runner\": {\"nats\": \"nats://h?tls-key=a\"}}}",
+        "{\"glovebox\": {\n\"runner\": {\"nats\": 1}}}",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        gbx_error error = {0};
+
+        assert_int_equal(try_text(texts[i], strlen(texts[i]), &error), GBX_E_POLICY);
+        assert_int_equal(error.line, 2);
+    }
 }
 
 TEST(files__that_others_can_change_are_refused)

@@ -41,7 +41,8 @@ static const struct {
     {10, "CRASHED", 19},
     {11, "VIOLATION", 20},
     {12, "DIVERGED", 21},
-    {13, "UNKNOWN", 70},
+    {13, "LOST", 22},
+    {14, "UNKNOWN", 70},
     {-1, "UNKNOWN", 70},
 };
 

@@ -307,18 +307,18 @@ TEST(texts__are_copied)
 TEST(texts__fit_up_to_their_room)
 {
     char path[GBX_PATH_SIZE + 1];
-    char name[65];
+    char name[1025];
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     memset(path, 'p', sizeof path);
     memset(name, 'n', sizeof name);
-    path[GBX_PATH_SIZE - 1] = name[63] = 0;
+    path[GBX_PATH_SIZE - 1] = name[1023] = 0;
     o.worker_path = path;
     o.runner_name = name;
 
     assert_settled(&o, &s);
-    name[63] = 'n';
-    name[64] = 0;
+    name[1023] = 'n';
+    name[1024] = 0;
     assert_refused(&o, "options.runner_name is too long");
     path[GBX_PATH_SIZE - 1] = 'p';
     path[GBX_PATH_SIZE] = 0;

@@ -39,6 +39,14 @@ SystemCallFilter=@system-service seccomp mincore landlock_create_ruleset landloc
 SystemCallErrorNumber=EPERM
 UMask=0077'
 
+# The settings of the unit for runners, but for what it runs, and its user and files.
+runner_unit() {
+    sed -n '/^\[Service\]/,/^\[Install\]/p' "$here/../../share/glovebox-runner.service" |
+        sed -e '/^ExecStart=/{N;d}' -e '/^[[#]/d' \
+            -e '/^\(EnvironmentFile\|LoadCredential\|Restart\|RestartSec\|Group\)=/d' \
+            -e 's/^User=.*/User=nobody/'
+}
+
 service() { # name lines arguments: `glovebox doctor` as a service, after the last one
     printf '[Unit]\nDefaultDependencies=no\nAfter=try-%s.service\n[Service]\nType=oneshot\n%s\n' \
         "$last" "$2" \
@@ -53,16 +61,18 @@ service() { # name lines arguments: `glovebox doctor` as a service, after the la
 as_init() {
     local all last=none
 
-    all=$(printf 'try-%s.service ' root root-given user user-given hardened \
-        user-given-attacked hardened-attacked)
+    all=$(printf 'try-%s.service ' root root-given user user-given hardened runner \
+        user-given-attacked hardened-attacked runner-attacked)
     mkdir -p /run/systemd/system /run/found
     service root ''
     service root-given 'Delegate=yes'
     service user 'User=nobody'
     service user-given $'User=nobody\nDelegate=yes'
     service hardened "$hardened"
+    service runner "$(runner_unit)"
     service user-given-attacked $'User=nobody\nDelegate=yes' --attack
     service hardened-attacked "$hardened" --attack
+    service runner-attacked "$(runner_unit)" --attack
     {
         printf '[Unit]\nDefaultDependencies=no\nWants=%s\nAfter=%s\n' "$all" "$all"
         printf '[Service]\nType=oneshot\nStandardOutput=tty\nStandardError=tty\n'
@@ -101,9 +111,12 @@ look() {
     expect user-given 'stands *cgroup limits'
     expect hardened 'of 17 layers stand'
     expect hardened-attacked 'none succeeds against the whole seal'
+    expect runner '^16 of 17 layers stand' # "no new code" needs --jit off
+    expect runner-attacked 'none succeeds against the whole seal'
     expect user-given-attacked 'none succeeds against the whole seal'
     place user-given 'user service of systemd, cgroup v2 delegated'
     place hardened 'hardened service of systemd'
+    place runner 'the unit of glovebox runner'
     [ -z "$(find /sys/fs/cgroup -name 'glovebox.[0-9]*')" ] ||
         { echo 'vm: a group was left'; failed=1; }
     # Its libraries must be charged to others: from a full group the kernel would reclaim their

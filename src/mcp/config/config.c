@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
 #include "policy/policy.h"
+#include "remote/remote.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -53,6 +54,46 @@ static gbx_status read_audit(gbx_json_reader *r, gbx_view value, void *target)
         return gbx_json_placed(r, status);
     settings->audit_path = gbx_need(strdup(strcmp(text, "-") == 0 ? "-" : path));
     return GBX_OK;
+}
+
+static gbx_status read_runner_text(gbx_json_reader *r, gbx_view value, void *target)
+{
+    const char **to = (const char **)target + r->row->offset;
+
+    return gbx_json_read_text(r, value, "a string", to);
+}
+
+/* Becomes one address; the paths are relative to the file. */
+static gbx_status read_runner(gbx_json_reader *r, gbx_view value, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "nats", .read = read_runner_text, .offset = 0},
+        {.name = "creds", .read = read_runner_text, .offset = 1},
+        {.name = "tlsCa", .read = read_runner_text, .offset = 2},
+    };
+    static const char *const parameters[] = {NULL, "creds", "tls-ca"};
+    gbx_mcp_settings *settings = target;
+    const char *texts[GBX_COUNTOF(keys)] = {NULL};
+    gbx_buf address = {.ceiling = GBX_KIB(16)};
+    char path[PATH_MAX];
+    gbx_remote_url url;
+    gbx_error err;
+    gbx_status status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), texts);
+
+    if (status == GBX_OK)
+        status = gbx_json_require(r, value, "nats", "the address of the server");
+    (void)gbx_buf_puts(&address, texts[0] != NULL ? texts[0] : "");
+    for (size_t i = 1; status == GBX_OK && i < GBX_COUNTOF(keys); i++)
+        if (texts[i] != NULL) {
+            status = gbx_json_placed(r, gbx_full_path(r->base_dir, texts[i],
+                                                      strlen(texts[i]), path, r->err));
+            gbx_remote_url_put(&address, parameters[i], path);
+        }
+    settings->runner = gbx_need(gbx_buf_take_string(&address, NULL));
+    return status == GBX_OK &&
+                   gbx_remote_url_parse(settings->runner, &url, &err) != GBX_OK
+               ? gbx_json_refuse(r, "%s", err.message)
+               : status;
 }
 
 static gbx_status read_limits(gbx_json_reader *r, gbx_view value, void *target)
@@ -104,6 +145,7 @@ static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view v
         {.name = "defaults", .read = gbx_rules_read_defaults},
         {.name = "secrets", .read = gbx_rules_read_secrets},
         {.name = "audit", .read = read_audit},
+        {.name = "runner", .read = read_runner},
     };
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
@@ -387,6 +429,7 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->servers);
     free(config->settings.tool_prefix);
     free(config->settings.audit_path);
+    gbx_wipe(config->settings.runner);
     gbx_gate_rules_free(config->rules);
     free(config->stamp);
 

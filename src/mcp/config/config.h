@@ -169,6 +169,7 @@ typedef struct gbx_mcp_settings {
     uint32_t artifact_ms;    /* how long cut-off text is kept; default 3600000 */
     uint64_t artifact_bytes; /* of all; default 64 MiB */
     char *audit_path;        /* security log, or NULL */
+    char *runner;            /* the address of machines that run code, or NULL */
 } gbx_mcp_settings;
 
 struct gbx_config_fingerprint; /* defined below */

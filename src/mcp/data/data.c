@@ -262,9 +262,10 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     if (count == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "no dataset is given");
     if (options->runner != NULL ||
-        (options->runner_name != NULL && strcmp(options->runner_name, "process") != 0))
+        (options->runner_name != NULL && strcmp(options->runner_name, "process") != 0 &&
+         strchr(options->runner_name, ':') == NULL))
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
-                        "a runner other than 'process' has no datasets");
+                        "this runner has no datasets: 'process' and 'nats://' have");
     d = gbx_need(calloc(1, sizeof *d));
     d->loop = loop;
     d->server = server;

@@ -64,7 +64,8 @@ static bool put_message(gbx_buf *to, const gbx_tool_call *call,
 {
     (void)gbx_buf_puts(to, "The server ");
     gbx_gate_put_name(to, call->up.server->name);
-    (void)gbx_buf_puts(to, " asks, for a call of its tool ");
+    (void)gbx_buf_printf(to, " asks, for a call of its %s ",
+                         gbx_gate_subject_name(call->subject));
     gbx_gate_put_name(to, call->up.tool);
     (void)gbx_buf_puts(to, question->url.at != NULL
                                ? ", that you open a page. Its words:\n\n"
@@ -267,7 +268,8 @@ void gbx_gate_pass(gbx_tool_call *call)
     up->url_is_done = on_url_done;
     up->done = on_reply;
     up->user = call;
-    if (gbx_secrets_are_in(args)) {
+    /* The parameters of a list are a server's own. */
+    if (call->subject != GBX_GATE_LIST && gbx_secrets_are_in(args)) {
         call->filled.ceiling = GBX_SECRETS_FILLED_MAX;
         if (gbx_secrets_fill(call->gate->config->rules->secrets,
                              &(gbx_secret_target){.function = up->server->name}, args,

@@ -59,15 +59,8 @@ void gbx_mcp_server_end(gbx_mcp_server *server);
 /* ---- registry.c ---------------------------------------------------------- */
 
 /* The entries of one list of the protocol, in the order in which they were added. An
- * entry keeps its place when it is replaced. */
-
-typedef enum gbx_mcp_list {
-    GBX_MCP_TOOLS,
-    GBX_MCP_RESOURCES,
-    GBX_MCP_TEMPLATES,
-    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some show an error */
-    GBX_MCP_LISTS,
-} gbx_mcp_list;
+ * entry keeps its place when it is replaced. None is a prompt: hosts ask for that list,
+ * and some show an error. */
 
 /* More than any configuration needs; artifacts have limits of their own. */
 #define GBX_MCP_ENTRIES_MAX 1000
@@ -196,6 +189,7 @@ struct gbx_mcp_server {
     const void *offers_user;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
     void *advise_user;
+    const gbx_mcp_proxy *proxy; /* or NULL */
     gbx_mcp_timer patience;
     gbx_mcp_timer settle; /* runs work that must not run from inside a call */
     gbx_mcp_timer expiry; /* of questions */
@@ -285,6 +279,8 @@ void gbx_mcp_uris_free(gbx_mcp_uris *uris);
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
+/* prompts/get, completion/complete */
+void gbx_mcp_on_prompt(gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is the resource that it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);

@@ -124,7 +124,7 @@ static bool post(http *h, const gbx_link_message *message)
     gbx_http_header_add(&headers, "Expect", NULL);
     if (h->is_modern && method != NULL)
         gbx_http_header_add(&headers, "Mcp-Method", method);
-    if (h->is_modern && name != NULL)
+    if (h->is_modern && name != NULL && strcmp(method, "completion/complete") != 0)
         gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
     if (h->is_modern && message->schema.at != NULL)
         gbx_params_add(message->schema, message->args, &headers);

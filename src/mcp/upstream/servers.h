@@ -11,6 +11,12 @@
 
 #include "mcp/upstream/internal.h"
 
+/* A list of URIs, each once. */
+typedef struct gbx_uris {
+    char **items;
+    size_t count;
+} gbx_uris;
+
 /* ---- session_request.c: calls -------------------------------------------------------------- */
 
 #define GBX_NO_ID (-1) /* the call has no request that the server could answer */
@@ -67,6 +73,7 @@ typedef struct gbx_session_facts {
     char server_name[129];              /* without secrets, as all texts here */
     char server_version[65];
     const char *containment; /* constant */
+    unsigned has;            /* bits of gbx_upstream_has */
     double start_ms;
 } gbx_session_facts;
 
@@ -131,11 +138,10 @@ struct gbx_session {
     unsigned pages;
     gbx_buf cursor; /* of an earlier page: if it recurs, the pages form a cycle */
     bool is_listing;
-    bool is_stale;    /* a change was announced while the list was being read */
-    bool tells_tools; /* its capabilities declare tools */
-    bool tells_changes;
-    bool is_listening;        /* the stream of changes is open */
-    unsigned unlisted;        /* consecutive lists without an answer */
+    bool is_stale;     /* a change was announced while the list was being read */
+    bool tells_tools;  /* its capabilities declare tools */
+    bool is_listening; /* the stream of changes is open, and has those of tools */
+    unsigned unlisted; /* consecutive lists without an answer */
     unsigned listen_failures; /* consecutive failures to open that stream */
     uint32_t ttl_ms;          /* how long the list is valid, as the server says */
     int64_t asked_ns;         /* when the list being read was asked for */
@@ -200,8 +206,8 @@ bool gbx_session_awaits(const gbx_session *s, int64_t id);
 void gbx_server_log(const gbx_server *server, const char *line);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A log message from the server. */
-void gbx_session_on_says(gbx_session *s, gbx_view params);
+/* A text for a person is read to its end. */
+void gbx_blank_nuls(gbx_buf *text);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
 
@@ -233,6 +239,8 @@ void gbx_session_on_no_tools(gbx_session *s, const char *why);
 /* The repeated request for the list failed: keep the known tools. */
 void gbx_session_keep_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);
+/* Open it again, for the resources that are wanted now. */
+void gbx_session_listen_anew(gbx_session *s);
 /* The stream of changes is open: changes before this were not announced. */
 void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
 /* The stream failed to open, or ended; message is the answer, or NULL. */
@@ -255,6 +263,7 @@ void gbx_session_on_change(gbx_session *s);
 struct gbx_server {
     gbx_upstreams *all;
     const gbx_mcp_upstream_config *config;
+    gbx_uris wanted;                          /* resources whose updates are wanted */
     gbx_session *sessions[GBX_PROCESSES_MAX]; /* lost ones are freed in the next turn */
     size_t session_count;
     gbx_call_list waiting; /* by rank */

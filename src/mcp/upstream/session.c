@@ -32,6 +32,14 @@
 /* Bytes taken of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
+/* Limit of one log message, since a longer one is not searched for secrets and so not
+ * logged; and limit of the part that is logged. */
+#define SAID_MAX GBX_KIB(64)
+#define TOLD_MAX 2000
+
+/* Limit of its level, and of the name of the component that logs it. */
+#define WORD_MAX 100
+
 /* ---- lines of a process that are not messages -------------------------------- */
 
 static void note_stray(gbx_session *s, const char *text, size_t len)
@@ -135,6 +143,52 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
 }
 
+static void put_word(gbx_view word, gbx_buf *to)
+{
+    if (gbx_view_kind(word) != '"' || word.len > WORD_MAX || word.len <= 2)
+        return;
+    (void)gbx_view_append_text(word, to);
+    (void)gbx_buf_puts(to, ": ");
+}
+
+/* False: it is too long. */
+static bool put_said(gbx_view params, gbx_buf *to)
+{
+    enum { LEVEL, LOGGER, DATA, MEMBERS };
+    static const char *const names[] = {"level", "logger", "data"};
+    gbx_view m[MEMBERS];
+
+    gbx_view_members(params, names, MEMBERS, m);
+    put_word(m[LEVEL], to);
+    put_word(m[LOGGER], to);
+    if (gbx_view_kind(m[DATA]) == '"')
+        (void)gbx_view_append_text(m[DATA], to);
+    else if (m[DATA].at != NULL)
+        (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
+    gbx_blank_nuls(to);
+    return gbx_buf_append(to, "", 1);
+}
+
+static void on_says(gbx_session *s, gbx_view params)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
+    char clean[TOLD_MAX + 1];
+
+    if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
+        return;
+    if (!put_said(params, &text)) {
+        gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
+        return;
+    }
+    gbx_redact_copy(s->server->all->yard.secrets, (const char *)text.data, clean,
+                    sizeof clean);
+    (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
+    if (gbx_buf_append(&line, "", 1) && clean[0] != 0)
+        gbx_server_log(s->server, (const char *)line.data);
+}
+
 static void on_progress(const gbx_session *s, gbx_view params)
 {
     gbx_upstream_call *call;
@@ -145,16 +199,31 @@ static void on_progress(const gbx_session *s, gbx_view params)
         gbx_call_on_progress(call, params);
 }
 
+static void tell_news(const gbx_session *s, gbx_upstream_news news, gbx_view params)
+{
+    const gbx_upstream_hooks *hooks = &s->server->all->hooks;
+
+    if (hooks->news != NULL && s->phase == GBX_PHASE_READY)
+        hooks->news(hooks->user, s->server->config, news,
+                    gbx_view_member(params, "uri"));
+}
+
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
     if (strcmp(message->method, "notifications/progress") == 0)
         on_progress(s, message->payload);
     else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
         gbx_session_on_change(s);
+    else if (strcmp(message->method, "notifications/resources/list_changed") == 0)
+        tell_news(s, GBX_NEWS_RESOURCES, message->payload);
+    else if (strcmp(message->method, "notifications/prompts/list_changed") == 0)
+        tell_news(s, GBX_NEWS_PROMPTS, message->payload);
+    else if (strcmp(message->method, "notifications/resources/updated") == 0)
+        tell_news(s, GBX_NEWS_UPDATED, message->payload);
     else if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0)
         gbx_session_on_acknowledged(s, message->payload);
     else if (strcmp(message->method, "notifications/message") == 0)
-        gbx_session_on_says(s, message->payload);
+        on_says(s, message->payload);
     else if (strcmp(message->method, "notifications/elicitation/complete") == 0)
         gbx_session_on_page_done(s, message->payload);
     else if (strcmp(message->method, "notifications/cancelled") == 0)
@@ -392,7 +461,7 @@ static void on_missed(void *user)
 {
     gbx_session *s = user;
 
-    if (s->tells_changes)
+    if ((s->facts.has & GBX_TELLS_TOOLS) != 0)
         gbx_session_on_change(s);
 }
 

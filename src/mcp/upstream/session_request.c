@@ -17,14 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of one log message, since a longer one is not searched for secrets and so not
- * logged; and limit of the part that is logged. */
-#define SAID_MAX GBX_KIB(64)
-#define TOLD_MAX 2000
-
-/* Limit of its level, and of the name of the component that logs it. */
-#define WORD_MAX 100
-
 /* Room for the arguments, plus the message around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
@@ -33,11 +25,6 @@
 
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
-
-static const gbx_policy *secrets_of(const gbx_session *s)
-{
-    return s->server->all->yard.secrets;
-}
 
 /* ---- requests of ours -------------------------------------------------------- */
 
@@ -88,7 +75,8 @@ static void put_meta(const gbx_session *s, const gbx_upstream_call *call, gbx_bu
 static bool send_method(gbx_session *s, int64_t id, const char *method,
                         const char *params)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = strlen(params) + GBX_KIB(64)};
 
     if (id != 0)
         gbx_rpc_begin_request(&text, id, method);
@@ -198,56 +186,11 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     gbx_server_log(s->server, line);
 }
 
-static void blank_nuls(gbx_buf *text)
+void gbx_blank_nuls(gbx_buf *text)
 {
     for (size_t i = 0; i < text->len; i++)
         if (text->data[i] == '\0')
             text->data[i] = ' ';
-}
-
-static void put_word(gbx_view word, gbx_buf *to)
-{
-    if (gbx_view_kind(word) != '"' || word.len > WORD_MAX || word.len <= 2)
-        return;
-    (void)gbx_view_append_text(word, to);
-    (void)gbx_buf_puts(to, ": ");
-}
-
-/* False: it is too long. */
-static bool put_said(gbx_view params, gbx_buf *to)
-{
-    enum { LEVEL, LOGGER, DATA, MEMBERS };
-    static const char *const names[] = {"level", "logger", "data"};
-    gbx_view m[MEMBERS];
-
-    gbx_view_members(params, names, MEMBERS, m);
-    put_word(m[LEVEL], to);
-    put_word(m[LOGGER], to);
-    if (gbx_view_kind(m[DATA]) == '"')
-        (void)gbx_view_append_text(m[DATA], to);
-    else if (m[DATA].at != NULL)
-        (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
-    blank_nuls(to);
-    return gbx_buf_append(to, "", 1);
-}
-
-void gbx_session_on_says(gbx_session *s, gbx_view params)
-{
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
-    char clean[TOLD_MAX + 1];
-
-    if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
-        return;
-    if (!put_said(params, &text)) {
-        gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
-        return;
-    }
-    gbx_redact_copy(secrets_of(s), (const char *)text.data, clean, sizeof clean);
-    (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
-    if (gbx_buf_append(&line, "", 1) && clean[0] != 0)
-        gbx_server_log(s->server, (const char *)line.data);
 }
 
 /* ---- waiting and ending ------------------------------------------------------ */
@@ -322,7 +265,15 @@ void gbx_questions_forget(gbx_questions *questions)
 /* As the last session has listed it, or NULL. */
 static const gbx_tool *tool_of(const gbx_upstream_call *call)
 {
-    return call->tool != NULL ? gbx_tools_find(call->target->tools, call->tool) : NULL;
+    return call->tool != NULL && call->method == NULL
+               ? gbx_tools_find(call->target->tools, call->tool)
+               : NULL;
+}
+
+/* tool: as a session lists it, or NULL. Other methods than tools/call only read. */
+static bool is_repeatable(const gbx_upstream_call *call, const gbx_tool *tool)
+{
+    return call->method != NULL || (tool != NULL && tool->is_repeatable);
 }
 
 /* What is said of the tool is according to the last session's list. */
@@ -340,8 +291,8 @@ void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply)
     call->server_state = NULL;
     call->message = NULL;
     call->is_open = false;
-    reply.is_reading = tool != NULL && tool->is_reading;
-    reply.is_repeatable = tool != NULL && tool->is_repeatable;
+    reply.is_reading = call->method != NULL || (tool != NULL && tool->is_reading);
+    reply.is_repeatable = is_repeatable(call, tool);
     if (call->done != NULL)
         call->done(call->user, &reply); /* which may free the call */
 }
@@ -378,8 +329,8 @@ static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     const gbx_tool *tool = tool_of(call);
 
-    return !call->was_retried && !call->all->is_closing && tool != NULL &&
-           (was_not_begun || tool->is_repeatable);
+    return !call->was_retried && !call->all->is_closing &&
+           (is_repeatable(call, tool) || (tool != NULL && was_not_begun));
 }
 
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
@@ -428,7 +379,7 @@ static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
     bool has_words;
 
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
-    blank_nuls(&words);
+    gbx_blank_nuls(&words);
     put_data(secrets, gbx_view_member(error, "data"), &data);
     has_words = !words.failed && words.len > 0;
     if (has_words)
@@ -643,11 +594,12 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
                          const gbx_tool *tool)
 {
     gbx_link_message about = {.id = ++session->last_id,
-                              .method = "tools/call",
-                              .name = call->tool,
+                              .method =
+                                  call->method != NULL ? call->method : "tools/call",
+                              .name = *call->tool != 0 ? call->tool : NULL,
                               .args = call->args,
                               .is_again = call->was_retried,
-                              .is_repeatable = tool != NULL && tool->is_repeatable};
+                              .is_repeatable = is_repeatable(call, tool)};
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
@@ -655,8 +607,12 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
     if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_rpc_begin_request(&text, call->id, about.method);
-    gbx_json_put_text(&text, "name", call->tool);
-    gbx_json_put_json(&text, "arguments", call->args.at, call->args.len);
+    if (call->method != NULL && call->args.len > 2) {
+        gbx_json_put_json(&text, NULL, call->args.at + 1, call->args.len - 2);
+    } else if (call->method == NULL) {
+        gbx_json_put_text(&text, "name", call->tool);
+        gbx_json_put_json(&text, "arguments", call->args.at, call->args.len);
+    }
     if (call->rounds > 0)
         put_answers(call, &text);
     put_meta(session, call, &text);

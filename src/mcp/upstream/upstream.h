@@ -96,10 +96,32 @@ typedef struct gbx_upstream_question {
     gbx_view url;    /* printable ASCII, of https or of this machine */
 } gbx_upstream_question;
 
+/* What a server declares that it has, and reports changes of; in bits. */
+typedef enum gbx_upstream_has {
+    GBX_HAS_RESOURCES = 1,
+    GBX_HAS_PROMPTS = 2,
+    GBX_HAS_COMPLETIONS = 4,
+    GBX_TELLS_TOOLS = 8,
+    GBX_TELLS_RESOURCES = 16,
+    GBX_TELLS_PROMPTS = 32,
+    GBX_TELLS_UPDATES = 64, /* of single resources */
+} gbx_upstream_has;
+
+/* What a server has reported besides its tools. */
+typedef enum gbx_upstream_news {
+    GBX_NEWS_READY,     /* it is running: it may have more than was known of it */
+    GBX_NEWS_RESOURCES, /* the list has changed, or that of templates */
+    GBX_NEWS_PROMPTS,
+    GBX_NEWS_UPDATED, /* a resource */
+} gbx_upstream_news;
+
 typedef struct gbx_upstream_hooks {
     void *user;
     /* The tools of a server have become known or have changed. May be NULL. */
     void (*tools_changed)(void *user, const char *server);
+    /* uri: of GBX_NEWS_UPDATED; hostile, and as often as the server likes. May be NULL. */
+    void (*news)(void *user, const gbx_mcp_upstream_config *server,
+                 gbx_upstream_news news, gbx_view uri);
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
     /* How a person can be asked, for servers of the legacy era, which learn it when they
      * start: bits of gbx_mcp_asking. NULL: not at all. */
@@ -133,14 +155,16 @@ typedef struct gbx_questions {
     } list[8];
 } gbx_questions;
 
-/* One tools/call. Its author sets the first group of members and zeroes the rest. The
- * object and what it points to are borrowed until done is called: exactly once, never
- * from inside a function of this file. Then it may be started again. */
+/* One tools/call, or another request. Its author sets the first group of members and
+ * zeroes the rest. The object and what it points to are borrowed until done is called:
+ * exactly once, never from inside a function of this file. Then it may be started
+ * again. */
 struct gbx_upstream_call {
     gbx_upstream_id *server;
-    char *tool;          /* NULL: only learn the tools */
+    const char *method;  /* that only reads, constant; NULL: tools/call */
+    char *tool;          /* or what else it names, or ""; NULL: only learn the tools */
     const void *author;  /* waiting calls of different authors take turns */
-    gbx_view args;       /* JSON object */
+    gbx_view args;       /* JSON object; with a method: all of its parameters */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     char *meta;          /* JSON members for _meta without braces, or NULL */
     /* The hint that the caller relies on. The call is sent only to a process whose list
@@ -214,6 +238,7 @@ typedef struct gbx_upstream_info {
     uint32_t retry_ms;        /* time until the next try */
     double start_ms;          /* spawn to the first list of tools */
     const char *containment;  /* what contains its processes, in words, or "" */
+    unsigned has;             /* bits of gbx_upstream_has; 0 while unknown */
     gbx_view tools;           /* JSON array of all pages; no value while unknown */
     size_t left_out;          /* listed tools that cannot be called */
     const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
@@ -236,6 +261,11 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
  * tools. */
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
+
+/* The resources whose updates are wanted from now on. While there are any, the server
+ * is started and not stopped. The URIs are copied. */
+void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *server,
+                            char *const *uris, size_t count);
 
 /* A person has signed in: sessions with the token of before, or with none, end, and the next
  * call starts another one at once. */

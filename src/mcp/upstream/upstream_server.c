@@ -143,10 +143,70 @@ static void on_listed(gbx_server *server, gbx_session *session)
     gbx_upstreams_wake(server->all);
 }
 
+/* ---- updates of resources ------------------------------------------------------
+ *
+ * A modern session has them in its stream of changes. To a legacy server each is a
+ * request, whose answer changes nothing.
+ */
+
+typedef struct own_call {
+    gbx_upstream_call call; /* the first member: it is freed as this */
+    char no_name[1];
+    char params[];
+} own_call;
+
+static void start_own(gbx_server *server, const char *method, const char *uri)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(64)};
+    own_call *own;
+
+    (void)gbx_buf_puts(&params, "{");
+    gbx_json_put_text(&params, "uri", uri);
+    (void)gbx_need(gbx_buf_puts(&params, "}") ? &params : NULL);
+    own = gbx_need(calloc(1, sizeof *own + params.len));
+    memcpy(own->params, params.data, params.len);
+    own->call.server = server->config;
+    own->call.method = method;
+    own->call.tool = own->no_name;
+    own->call.args = (gbx_view){own->params, params.len};
+    own->call.is_ours = true;
+    gbx_upstream_start(server->all, &own->call);
+}
+
+static bool has_uri(const gbx_uris *uris, const char *uri)
+{
+    for (size_t i = 0; i < uris->count; i++)
+        if (strcmp(uris->items[i], uri) == 0)
+            return true;
+    return false;
+}
+
+/* For each resource of `some` that is not among `others`. */
+static void start_each(gbx_server *server, const char *method, const gbx_uris *some,
+                       const gbx_uris *others)
+{
+    for (size_t i = 0; i < some->count; i++)
+        if (!has_uri(others, some->items[i]))
+            start_own(server, method, some->items[i]);
+}
+
+static void free_uris(gbx_uris *uris)
+{
+    for (size_t i = 0; i < uris->count; i++)
+        free(uris->items[i]);
+    free(uris->items);
+}
+
 static void on_ready(gbx_server *server, gbx_session *session)
 {
+    const gbx_upstream_hooks *hooks = &server->all->hooks;
+
     server->facts = session->facts;
     on_listed(server, session);
+    if (!session->is_modern && (session->facts.has & GBX_TELLS_UPDATES) != 0)
+        start_each(server, "resources/subscribe", &server->wanted, &(gbx_uris){0});
+    if (hooks->news != NULL)
+        hooks->news(hooks->user, server->config, GBX_NEWS_READY, (gbx_view){0});
 }
 
 /* Another one can start at once, while calls of this one end. */
@@ -205,6 +265,7 @@ static void bury_lost(gbx_server *server)
 
 static void cleanup_server(gbx_server *server)
 {
+    free_uris(&server->wanted);
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
     gbx_tools_drop(server->tools);
@@ -325,11 +386,15 @@ static bool has_room(const gbx_server *server)
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
+    const gbx_tool *tool =
+        call->method == NULL ? gbx_tools_find(session->tools, call->tool) : NULL;
     gbx_gate_hint hint = call->hint;
     char message[512];
 
-    if (hint != GBX_GATE_HINT_UNKNOWN && !has_current_list(server, session, call)) {
+    if (call->method != NULL) {
+        gbx_call_send(call, session, NULL);
+    } else if (hint != GBX_GATE_HINT_UNKNOWN &&
+               !has_current_list(server, session, call)) {
         gbx_call_arm(call);
         gbx_session_list_now(session);
     } else if (tool == NULL) {
@@ -377,14 +442,16 @@ static void on_idle(void *user)
 {
     gbx_server *server = user;
 
-    if (server->in_flight == 0 && server->waiting_count == 0)
+    if (server->in_flight == 0 && server->waiting_count == 0 &&
+        server->wanted.count == 0)
         stop_server(server);
 }
 
 static void watch_idleness(gbx_server *server)
 {
     uint32_t ms = server->config->idle_ms;
-    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
+    bool is_idle = server->in_flight == 0 && server->waiting_count == 0 &&
+                   server->wanted.count == 0;
 
     if (!is_idle || count_live(server) == 0 || ms == 0)
         gbx_mcp_timer_clear(&server->idle);
@@ -575,6 +642,7 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
         .start_ms = server->facts.start_ms,
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",
+        .has = server->facts.has,
         .tools = gbx_tools_view(server->tools),
         .left_out = server->tools != NULL ? server->tools->dropped : 0,
         .left_out_why = server->tools != NULL ? server->tools->dropped_why : "",
@@ -621,6 +689,36 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
     call->user = user;
     call->is_ours = true;
     gbx_upstream_start(upstreams, call);
+}
+
+void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *id,
+                            char *const *uris, size_t count)
+{
+    gbx_server *server = server_of(upstreams, id);
+    gbx_uris before = server->wanted;
+    bool is_legacy = false;
+    bool is_same = true;
+
+    for (size_t i = 0; i < count; i++)
+        is_same = is_same && has_uri(&before, uris[i]);
+    if (is_same && count == before.count)
+        return;
+    server->wanted = (gbx_uris){gbx_need(calloc(count + 1, sizeof *uris)), count};
+    for (size_t i = 0; i < count; i++)
+        server->wanted.items[i] = gbx_need(strdup(uris[i]));
+    for (size_t i = 0; i < server->session_count; i++) {
+        gbx_session_listen_anew(server->sessions[i]);
+        is_legacy |= server->sessions[i]->phase == GBX_PHASE_READY &&
+                     !server->sessions[i]->is_modern;
+    }
+    if (is_legacy && (server->facts.has & GBX_TELLS_UPDATES) != 0) {
+        start_each(server, "resources/unsubscribe", &before, &server->wanted);
+        start_each(server, "resources/subscribe", &server->wanted, &before);
+    }
+    free_uris(&before);
+    if (count > 0 && count_live(server) == 0)
+        gbx_upstream_retry(upstreams, id);
+    gbx_upstreams_wake(upstreams);
 }
 
 void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *id)

@@ -2,6 +2,7 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "loaded_curl.h"
 #include "mcp/upstream/internal.h"
 #include "table.h"
@@ -44,7 +45,7 @@ TEST(tools__that_cannot_be_called_are_dropped)
     assert_memory_equal(view.at,
                         "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]}]",
                         view.len);
-    view = gbx_tools_schema(tools, gbx_tools_find(tools, "good"));
+    view = gbx_tools_member(tools, gbx_tools_find(tools, "good"), "inputSchema");
     assert_memory_equal(view.at, "{\"a\":1}", view.len);
     assert_string_equal(tools->dropped_why,
                         "7 left out: 5 with no name, or none that can be written, "
@@ -152,6 +153,41 @@ static size_t rows_of(const char *section, bool has_escapes,
                       const table_line **ret_rows)
 {
     return table_lines("unit/mcp/upstream_parts.txt", section, has_escapes, ret_rows);
+}
+
+/* ---- structured content ------------------------------------------------------ */
+
+TEST(schemas__are_what_structured_content_has_to_fit)
+{
+    const table_line *rows;
+    size_t count = rows_of("structured", false, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        char why[256] = "fits";
+
+        (void)gbx_schema_check(view_of(rows[i].cell[0]), view_of(rows[i].cell[1]), why,
+                               sizeof why);
+        if (strcmp(why, rows[i].cell[2]) != 0)
+            fail_msg("line %u: %s", rows[i].number, why);
+    }
+}
+
+/* A list of 64 MiB is let pass where it has cost too much, soon. */
+TEST(schemas__are_checked_in_bounded_time)
+{
+    gbx_buf value = {.ceiling = GBX_MIB(65)};
+    int64_t start_ns = gbx_clock_now_ns();
+    char why[256];
+
+    (void)gbx_buf_puts(&value, "[0");
+    while (value.len < GBX_MIB(64))
+        (void)gbx_buf_puts(&value, ",1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19");
+    assert_true(gbx_buf_puts(&value, ",\"x\"]"));
+    assert_true(gbx_schema_check(
+        view_of("{\"items\":{\"type\":\"integer\",\"title\":\"a number\"}}"),
+        (gbx_view){(const char *)value.data, value.len}, why, sizeof why));
+    assert_true(gbx_clock_now_ns() - start_ns < 5000 * GBX_NS_PER_MS);
+    gbx_buf_cleanup(&value);
 }
 
 TEST(schema__is_sound_or_the_tool_is_not_called)

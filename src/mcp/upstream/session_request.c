@@ -408,13 +408,35 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
     gbx_call_answer(call, reply);
 }
 
+/* An error need not fit. */
+static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
+                        gbx_view structured, char *why, size_t size)
+{
+    const gbx_tools *tools = call->session->tools;
+    const gbx_tool *tool =
+        call->method == NULL ? gbx_tools_find(tools, call->tool) : NULL;
+
+    char place[256];
+
+    if (tool == NULL || structured.at == NULL || gbx_view_is_true(is_error) ||
+        gbx_schema_check(gbx_tools_member(tools, tool, "outputSchema"), structured,
+                         place, sizeof place))
+        return true;
+    (void)snprintf(why, size,
+                   "the structuredContent of the server '%.64s' does not fit the "
+                   "outputSchema of its tool '%.128s': %s",
+                   call->target->config->name, call->tool, place);
+    return false;
+}
+
 static bool answer_result(gbx_upstream_call *call, gbx_view result)
 {
-    enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
+    enum { TYPE, CONTENT, STRUCTURED, TASK, IS_ERROR, MEMBERS };
     static const char *const names[] = {"resultType", "content", "structuredContent",
-                                        "task"};
+                                        "task", "isError"};
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_PROTOCOL};
     gbx_view m[MEMBERS];
+    char why[640];
     char content;
 
     gbx_view_members(result, names, MEMBERS, m);
@@ -432,6 +454,8 @@ static bool answer_result(gbx_upstream_call *call, gbx_view result)
         reply.message = "the result is of an unknown type";
     else if (content != 0 && content != 'n' && content != '[')
         reply.message = "the content of the result is not a list";
+    else if (!fits_schema(call, m[IS_ERROR], m[STRUCTURED], why, sizeof why))
+        reply.message = why;
     else
         reply = (gbx_upstream_reply){.message = "", .result = result};
     gbx_call_answer(call, reply);
@@ -605,7 +629,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
 
     call->id = about.id;
     if (tool != NULL && !session->is_process)
-        about.schema = gbx_tools_schema(session->tools, tool);
+        about.schema = gbx_tools_member(session->tools, tool, "inputSchema");
     gbx_rpc_begin_request(&text, call->id, about.method);
     if (call->method != NULL && call->args.len > 2) {
         gbx_json_put_json(&text, NULL, call->args.at + 1, call->args.len - 2);

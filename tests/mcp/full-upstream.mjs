@@ -105,7 +105,8 @@ const TOOLS = {
     return [text('sent')];
   },
   subscribed: () => [text(JSON.stringify([...subscribed].sort()))],
-  requests: () => [text(JSON.stringify(log.splice(0)))],
+  requests: () => [text(JSON.stringify(log))],
+  job: undefined,
   exit: () => process.exit(1),
 };
 const CONTENTS = {
@@ -124,7 +125,8 @@ const ARGUMENTS = { test_prompt_with_arguments: ['arg1', 'arg2'], test_prompt_wi
 const subscribed = new Set();
 const listening = {};
 const log = [];
-const capabilities = { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true }, completions: {}, logging: {} };
+const extension = { 'io.modelcontextprotocol/tasks': {} };
+const capabilities = { ...(isModern ? { extensions: extension } : { tasks: { cancel: {}, requests: { tools: { call: {} } } } }), tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true }, completions: {}, logging: {} };
 class Refusal extends Error { constructor(code, message) { super(message); this.code = code; } }
 
 function read(uri) {
@@ -134,11 +136,45 @@ function read(uri) {
   return { contents: [{ uri, ...content }] };
 }
 
+// ---- tasks: the tool `job` -----------------------------------------------------------
+
+const tasks = new Map();
+const told = ({ taskId, status, polls }) => ({ taskId, status, statusMessage: `${polls} to go`, createdAt: new Date().toISOString(), lastUpdatedAt: new Date().toISOString(),
+  ...(isModern ? { ttlMs: 60000, pollIntervalMs: 100 } : { ttl: 60000, pollInterval: 100 }) });
+function begin(args) {
+  const task = { taskId: randomUUID(), status: 'working', polls: args.polls ?? 1, answers: [], args };
+  tasks.set(task.taskId, task);
+  return isModern ? { resultType: 'task', ...told(task), ...args.told } : { task: { ...told(task), ...args.told } };
+}
+const ended = ({ answers, args }) => args.result ?? { content: [text(`done ${JSON.stringify(answers)}`)] };
+function get({ taskId }) {
+  const task = tasks.get(taskId);
+  if (task.status === 'working' && --task.polls < 0) task.status = task.args.asks && task.answers.length === 0 ? 'input_required' : task.args.ends ?? 'completed';
+  return { ...told(task), ...(isModern && { completed: { result: ended(task) }, failed: { error: { code: -32000, message: 'it failed' } }, input_required: { inputRequests: name } }[task.status]) };
+}
+async function resultOf({ taskId }) {
+  const task = tasks.get(taskId);
+  if (task.status === 'input_required') task.answers = await askLegacy(name);
+  if (task.status === 'failed') throw new Refusal(-32000, 'it failed');
+  return ended(task);
+}
+function update({ taskId, inputResponses }) {
+  Object.assign(tasks.get(taskId), { status: 'working', answers: Object.values(inputResponses) });
+  return {};
+}
+
 const METHODS = {
+  'tasks/get': get,
+  ...(isModern ? { 'tasks/update': update } : { 'tasks/result': resultOf }),
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities, serverInfo: { name: 'full', version: '1' } }),
   'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities }),
-  'tools/list': () => ({ tools: [...new Set([...Object.keys(TOOLS), ...Object.keys(ROUNDS)])].map((each) => ({ name: each, description: each, inputSchema: schema, annotations: { readOnlyHint: true } })) }),
+  'tools/list': () => ({ tools: [...new Set([...Object.keys(TOOLS), ...Object.keys(ROUNDS)])].map((each) => ({ name: each, description: each, inputSchema: schema, annotations: { readOnlyHint: true }, ...(each === 'job' && { execution: { taskSupport: 'required' } }) })) }),
   async 'tools/call'({ name: tool, arguments: args = {}, _meta = {}, ...params }) {
+    if (tool === 'job') {
+      const declared = _meta['io.modelcontextprotocol/clientCapabilities']?.extensions;
+      if (isModern ? !declared?.['io.modelcontextprotocol/tasks'] : !params.task) throw new Refusal(-32601, 'as a task only');
+      return begin(args);
+    }
     const { next, answers } = await questions(tool, args, params);
     if (next) return next;
     try {

@@ -153,6 +153,40 @@ test('what a list lacks, as its server did not start, is announced when it has',
   assert.notDeepEqual((await wire.get('prompts/list')).result.prompts, []);
 });
 
+// ---- tasks ------------------------------------------------------------------------
+
+for (const era of ERAS)
+  test(`tasks of a ${era} server: their end, questions and progress`, async () => {
+    const wire = await client('legacy', allow({ up: full(era) }));
+    await wire.initialize('2025-11-25', { elicitation: { form: {} } });
+    const job = async (args) => (await wire.call('call', { server: 'up', tool: 'job', args }, { progressToken: 'p' })).result;
+    assert.equal((await job({})).content[0].text, 'done []');
+    await wire.hear(({ method, params }) => method === 'notifications/progress' && params.message === 'up.job: 1 to go');
+    assert.match((await job({ ends: 'failed' })).content[0].text, /^UPSTREAM_REFUSED: it failed \(error -32000\)/);
+    assert.match((await job({ ends: 'cancelled' })).content[0].text, /^UPSTREAM_PROTOCOL: its task was cancelled/);
+    assert.match((await job({ ends: 'odd' })).content[0].text, /^UPSTREAM_PROTOCOL: its task is in no state/);
+    assert.match((await job({ told: { taskId: 7 } })).content[0].text, /^UPSTREAM_PROTOCOL: it answers with a task that has no id/);
+    assert.match((await job({ result: { content: 7 } })).content[0].text, /^UPSTREAM_PROTOCOL: the content of the result is not a list/);
+    assert.match((await job({ result: { resultType: 'task', taskId: 'x' } })).content[0].text, /^UPSTREAM_PROTOCOL/);
+    const asked = job({ asks: true });
+    const { id } = await wire.hear(({ method }) => method === 'elicitation/create');
+    wire.say({ id, result: { action: 'accept', content: { name: 'Ada' } } });
+    assert.match((await asked).content[0].text, /^done .*"content":\{"name":"Ada"\}/);
+  });
+
+for (const era of ERAS)
+  test(`a task of a ${era} server is cancelled with its call, or when it takes too long`, async () => {
+    const wire = await client('legacy', allow({ up: full(era) }));
+    wire.say({ id: 'c', method: 'tools/call', params: { name: 'call', arguments: { server: 'up', tool: 'job', args: { polls: 1e6 } } } });
+    while (!/tasks\/get/.test(await wire.tool('requests')));
+    wire.say({ method: 'notifications/cancelled', params: { requestId: 'c' } });
+    const cancelled = async () => (await wire.tool('requests')).split('tasks/cancel').length - 1;
+    while (await cancelled() < 1);
+    const code = 'return servers.up.job({ polls: 1e6 }, { timeoutMs: 400 }).catch((error) => error.code)';
+    assert.equal((await wire.call('execute', { code })).result.structuredContent.result, 'UPSTREAM_TIMEOUT');
+    while (await cancelled() < 2);
+  });
+
 // ---- rules and people -------------------------------------------------------------
 
 for (const [title, lines] of table('proxy-rules'))

@@ -32,11 +32,18 @@ void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
 
+/* The extension of 2026-07-28 by which a server may answer a call later. */
+#define GBX_TASKS "io.modelcontextprotocol/tasks"
+
 /* For a call in flight: its answer, a reply in place of an answer, its progress. A call
- * that may be repeated is queued again. False: the answer is questions to a person. */
+ * that may be repeated is queued again. False: the answer is not the last one. */
 bool gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
+/* Its task works on. message: of the server, or no value. */
+void gbx_call_on_task_progress(gbx_upstream_call *call, gbx_view message);
+/* It is not awaited any more: notify the server. */
+void gbx_call_withdraw(gbx_upstream_call *call, const char *reason);
 /* Its timeout stands still until it is released. It is not repeated from here on: a person
  * would be asked again. */
 void gbx_call_hold(gbx_upstream_call *call);
@@ -54,6 +61,11 @@ void gbx_session_on_page_done(gbx_session *s, gbx_view params);
 void gbx_session_on_cancelled(gbx_session *s, gbx_view params);
 /* The answer is a modern server's questions: ask them, or fail the call. */
 void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result);
+
+/* ---- call_task.c ------------------------------------------------------------- */
+
+/* An answer that is not the last one: of a task, or questions. */
+void gbx_call_go_on(gbx_upstream_call *call, gbx_view result);
 
 /* ---- session.c ------------------------------------------------------------- */
 
@@ -176,7 +188,14 @@ void gbx_session_check(gbx_session *s);
 /* Is such a check still unanswered? */
 bool gbx_session_is_checked(const gbx_session *s);
 
-/* ---- session_request.c --------------------------------------------------------- */
+/* ---- session_send.c, session_request.c ------------------------------------------ */
+
+/* id 0: a notification. name: what the request names, or NULL. */
+bool gbx_session_send_method(gbx_session *s, int64_t id, const char *method,
+                             const char *name, const char *params);
+/* call: NULL for other requests. */
+void gbx_session_put_meta(const gbx_session *s, const gbx_upstream_call *call,
+                          gbx_buf *to);
 
 /* End the session; may be called from anywhere. */
 void gbx_session_lose(gbx_session *s, const char *why);

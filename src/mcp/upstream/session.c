@@ -109,7 +109,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
         if (!gbx_call_on_answer(call, message))
-            gbx_call_on_questions(call, message->payload);
+            gbx_call_go_on(call, message->payload);
         break;
     case GBX_ASK_NOTHING:
         gbx_session_log(s, "an answer that nobody waits for was dropped");

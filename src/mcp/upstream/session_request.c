@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_request - requests to a server: calls, from start to end, and our own
- * requests; also its log messages, and the end of a session, when all requests fail. A
+ * session_request - requests to a server: calls, from start to end; also the end of a
+ * session, when all requests fail. A
  * call is in one list at a time. Its end is reported once, never from inside the
  * functions that begin or cancel it.
  */
@@ -26,128 +26,7 @@
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
 
-/* ---- requests of ours -------------------------------------------------------- */
-
-bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about)
-{
-    about.text = (const char *)text->data;
-    about.len = text->len;
-    if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &about))
-        return false;
-    s->sent_bytes += about.len;
-    return true;
-}
-
-const char *gbx_capabilities(unsigned can_ask)
-{
-    static const char *const texts[] = {
-        "{}",
-        "{\"elicitation\":{\"form\":{}}}",
-        "{\"elicitation\":{\"url\":{}}}",
-        "{\"elicitation\":{\"form\":{},\"url\":{}}}",
-    };
-
-    return texts[can_ask % GBX_COUNTOF(texts)];
-}
-
-/* call: NULL for other requests. */
-static void put_meta(const gbx_session *s, const gbx_upstream_call *call, gbx_buf *to)
-{
-    gbx_json_put_open(to, "_meta", '{');
-    if (s->is_modern) {
-        const char *capabilities = gbx_capabilities(call != NULL ? call->can_ask : 0);
-
-        gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
-                          s->facts.version);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
-                          sizeof GBX_CLIENT_INFO - 1);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
-                          capabilities, strlen(capabilities));
-    }
-    if (call != NULL)
-        gbx_json_put_integer(to, "progressToken", call->id);
-    if (call != NULL && call->meta != NULL && *call->meta != 0)
-        gbx_json_put_json(to, NULL, call->meta, strlen(call->meta));
-    (void)gbx_buf_puts(to, "}");
-}
-
-/* id 0: a notification. */
-static bool send_method(gbx_session *s, int64_t id, const char *method,
-                        const char *params)
-{
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf text = {.ceiling = strlen(params) + GBX_KIB(64)};
-
-    if (id != 0)
-        gbx_rpc_begin_request(&text, id, method);
-    else
-        gbx_rpc_begin_notification(&text, method);
-    (void)gbx_buf_puts(&text, params);
-    if (s->is_modern)
-        put_meta(s, NULL, &text);
-    gbx_rpc_end(&text);
-    return gbx_session_send(s, &text, (gbx_link_message){.id = id, .method = method});
-}
-
-bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
-                     const char *params)
-{
-    s->asked[ask] = ++s->last_id;
-    if (send_method(s, s->asked[ask], method, params))
-        return true;
-    s->asked[ask] = 0;
-    return false;
-}
-
-void gbx_session_notify(gbx_session *s, const char *method, const char *params)
-{
-    (void)send_method(s, 0, method, params);
-}
-
-void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason)
-{
-    char params[128];
-
-    if (s->link == NULL)
-        return;
-    (void)snprintf(params, sizeof params, "\"requestId\":%" PRId64 ",\"reason\":\"%s\"",
-                   id, reason);
-    gbx_session_notify(s, "notifications/cancelled", params);
-    if (s->link->ops->forget != NULL)
-        s->link->ops->forget(s->link, id);
-}
-
-gbx_ask gbx_session_find(const gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
-{
-    gbx_upstream_call *call;
-
-    *ret_call = NULL;
-    for (int ask = 0; id != 0 && ask < GBX_ASK_CALL; ask++)
-        if (s->asked[ask] == id)
-            return (gbx_ask)ask;
-    TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->id == id) {
-        *ret_call = call;
-        return GBX_ASK_CALL;
-    }
-    return GBX_ASK_NOTHING;
-}
-
-gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
-{
-    gbx_ask ask = gbx_session_find(s, id, ret_call);
-
-    if (ask < GBX_ASK_CALL)
-        s->asked[ask] = 0;
-    return ask;
-}
-
-bool gbx_session_awaits(const gbx_session *s, int64_t id)
-{
-    gbx_upstream_call *call;
-
-    return gbx_session_find(s, id, &call) != GBX_ASK_NOTHING;
-}
+/* ---- is it alive? ------------------------------------------------------------ */
 
 void gbx_session_check(gbx_session *s)
 {
@@ -276,6 +155,28 @@ static bool is_repeatable(const gbx_upstream_call *call, const gbx_tool *tool)
     return call->method != NULL || (tool != NULL && tool->is_repeatable);
 }
 
+static void forget_task(gbx_upstream_call *call)
+{
+    gbx_mcp_timer_cleanup(&call->poll);
+    call->poll = (gbx_mcp_timer){0};
+    free(call->task);
+    call->task = NULL;
+}
+
+void gbx_call_withdraw(gbx_upstream_call *call, const char *reason)
+{
+    gbx_session *s = call->session;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(16)};
+
+    if (s != NULL && call->task != NULL) {
+        gbx_json_put_text(&params, "taskId", call->task);
+        (void)gbx_session_send_method(s, ++s->last_id, "tasks/cancel", call->task,
+                                      gbx_rpc_string(&params));
+    }
+    if (s != NULL && call->id != GBX_NO_ID)
+        gbx_session_cancel(s, call->id, reason);
+}
+
 /* What is said of the tool is according to the last session's list. */
 void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply)
 {
@@ -285,6 +186,7 @@ void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply)
 
     unlink_call(call);
     gbx_mcp_timer_cleanup(&call->timer);
+    forget_task(call);
     if (call->rounds > 0)
         gbx_questions_forget(&call->questions);
     free(call->server_state);
@@ -302,6 +204,7 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
 {
     unlink_call(call);
     gbx_mcp_timer_cleanup(&call->timer);
+    forget_task(call);
     free(call->message);
     call->fault = fault;
     call->message = gbx_need(strdup(message));
@@ -338,10 +241,13 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
     gbx_session *session = call->session;
 
     unlink_call(call);
+    if (call->task != NULL)
+        gbx_mcp_timer_clear(&call->poll);
     gbx_upstreams_wake(call->all);
     if (reply.fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply.was_not_begun)) {
         call->was_retried = true;
         call->was_sent = !reply.was_not_begun;
+        forget_task(call);
         gbx_call_enqueue(call);
         return;
     }
@@ -429,6 +335,30 @@ static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
     return false;
 }
 
+/* 2025-11-25: such a tool can be called in no other way. */
+static bool needs_task(const gbx_session *s, const gbx_tool *tool)
+{
+    gbx_view execution;
+
+    if (tool == NULL || s->is_modern || (s->facts.has & GBX_HAS_TASKS) == 0)
+        return false;
+    execution = gbx_tools_member(s->tools, tool, "execution");
+    return gbx_view_is_text(gbx_view_member(execution, "taskSupport"), "required");
+}
+
+/* Is the answer that of a task, and not the call's own? */
+static bool is_of_task(const gbx_upstream_call *call, gbx_view type, gbx_view task)
+{
+    const gbx_session *s = call->session;
+
+    if (call->task != NULL || call->method != NULL)
+        return call->task != NULL && !call->is_task_over;
+    return s->is_modern
+               ? (s->facts.has & GBX_HAS_TASKS) != 0 && gbx_view_is_text(type, "task")
+               : gbx_view_kind(task) == '{' &&
+                     needs_task(s, gbx_tools_find(s->tools, call->tool));
+}
+
 static bool answer_result(gbx_upstream_call *call, gbx_view result)
 {
     enum { TYPE, CONTENT, STRUCTURED, TASK, IS_ERROR, MEMBERS };
@@ -440,7 +370,8 @@ static bool answer_result(gbx_upstream_call *call, gbx_view result)
     char content;
 
     gbx_view_members(result, names, MEMBERS, m);
-    if (call->session->is_modern && gbx_view_is_text(m[TYPE], "input_required"))
+    if (is_of_task(call, m[TYPE], m[TASK]) ||
+        (call->session->is_modern && gbx_view_is_text(m[TYPE], "input_required")))
         return false;
     content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{')
@@ -492,8 +423,7 @@ static void on_timeout(void *user)
                    call->timeout_ms != 0 ? " (opts.timeoutMs)"
                                          : " (timeoutMs of the server's configuration; "
                                            "code gives a call more by opts.timeoutMs)");
-    if (call->session != NULL)
-        gbx_session_cancel(call->session, call->id, "the call has taken too long");
+    gbx_call_withdraw(call, "the call has taken too long");
     gbx_call_answer(call, reply);
 }
 
@@ -572,6 +502,17 @@ static bool put_progress(gbx_view params, gbx_buf *to)
     return !to->failed;
 }
 
+void gbx_call_on_task_progress(gbx_upstream_call *call, gbx_view message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
+
+    extend(call);
+    if (call->progress != NULL && gbx_view_kind(message) == '"' && message.len > 2 &&
+        gbx_view_append_text(message, &text))
+        call->progress(call->user, (const char *)text.data, text.len);
+}
+
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
@@ -613,14 +554,38 @@ static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
     }
 }
 
+static void put_params(const gbx_upstream_call *call, const gbx_session *session,
+                       const gbx_tool *tool, gbx_buf *to)
+{
+    if (call->task != NULL) {
+        gbx_json_put_text(to, "taskId", call->task);
+    } else if (call->method != NULL) {
+        if (call->args.len > 2)
+            gbx_json_put_json(to, NULL, call->args.at + 1, call->args.len - 2);
+    } else {
+        gbx_json_put_text(to, "name", call->tool);
+        gbx_json_put_json(to, "arguments", call->args.at, call->args.len);
+        if (needs_task(session, tool))
+            gbx_json_put_json(to, "task", "{}", 2);
+    }
+}
+
+static const char *method_of(const gbx_upstream_call *call)
+{
+    if (call->task != NULL)
+        return call->task_method;
+    return call->method != NULL ? call->method : "tools/call";
+}
+
 /* With a new id. tool: NULL if the session does not list it any more. */
 static bool send_request(gbx_upstream_call *call, gbx_session *session,
                          const gbx_tool *tool)
 {
     gbx_link_message about = {.id = ++session->last_id,
-                              .method =
-                                  call->method != NULL ? call->method : "tools/call",
-                              .name = *call->tool != 0 ? call->tool : NULL,
+                              .method = method_of(call),
+                              .name = call->task != NULL ? call->task
+                                      : *call->tool != 0 ? call->tool
+                                                         : NULL,
                               .args = call->args,
                               .is_again = call->was_retried,
                               .is_repeatable = is_repeatable(call, tool)};
@@ -628,18 +593,13 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session,
     gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
     call->id = about.id;
-    if (tool != NULL && !session->is_process)
+    if (tool != NULL && call->task == NULL && !session->is_process)
         about.schema = gbx_tools_member(session->tools, tool, "inputSchema");
     gbx_rpc_begin_request(&text, call->id, about.method);
-    if (call->method != NULL && call->args.len > 2) {
-        gbx_json_put_json(&text, NULL, call->args.at + 1, call->args.len - 2);
-    } else if (call->method == NULL) {
-        gbx_json_put_text(&text, "name", call->tool);
-        gbx_json_put_json(&text, "arguments", call->args.at, call->args.len);
-    }
+    put_params(call, session, tool, &text);
     if (call->rounds > 0)
         put_answers(call, &text);
-    put_meta(session, call, &text);
+    gbx_session_put_meta(session, call, &text);
     gbx_rpc_end(&text);
     if (!gbx_session_send(session, &text, about))
         return false;

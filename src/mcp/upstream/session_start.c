@@ -69,14 +69,17 @@ static unsigned read_capabilities(gbx_view capabilities)
         {"resources", "listChanged", GBX_TELLS_RESOURCES},
         {"prompts", "listChanged", GBX_TELLS_PROMPTS},
         {"resources", "subscribe", GBX_TELLS_UPDATES},
+        {"tasks", NULL, GBX_HAS_TASKS},
+        {"extensions", GBX_TASKS, GBX_HAS_TASKS},
     };
     unsigned has = 0;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_view one = gbx_view_member(capabilities, rows[i].name);
 
-        if (rows[i].flag == NULL ? gbx_view_kind(one) == '{'
-                                 : gbx_view_is_true(gbx_view_member(one, rows[i].flag)))
+        if (rows[i].flag != NULL)
+            one = gbx_view_member(one, rows[i].flag);
+        if (gbx_view_kind(one) == '{' || gbx_view_is_true(one))
             has |= rows[i].has;
     }
     return has;

@@ -105,6 +105,7 @@ typedef enum gbx_upstream_has {
     GBX_TELLS_RESOURCES = 16,
     GBX_TELLS_PROMPTS = 32,
     GBX_TELLS_UPDATES = 64, /* of single resources */
+    GBX_HAS_TASKS = 128,    /* it may answer calls later */
 } gbx_upstream_has;
 
 /* What a server has reported besides its tools. */
@@ -207,6 +208,10 @@ struct gbx_upstream_call {
     gbx_questions questions;
     unsigned rounds;    /* how often it was answered by questions */
     char *server_state; /* requestState of that answer, JSON; or NULL */
+    char *task;         /* id of the task that the server has made of it, or NULL */
+    const char *task_method; /* of the last request about the task */
+    bool is_task_over;       /* the next answer is that of the call */
+    gbx_mcp_timer poll;
 };
 
 void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call);

@@ -621,8 +621,7 @@ void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call)
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
 {
-    if (call->session != NULL && call->id != GBX_NO_ID)
-        gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
+    gbx_call_withdraw(call, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
 }
 

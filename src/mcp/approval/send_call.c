@@ -236,6 +236,17 @@ static void on_progress(void *user, const char *message, size_t len)
         call->progress(call, (const char *)clean.data, clean.len);
 }
 
+static void on_says(void *user, gbx_log_level level, const char *line)
+{
+    const gbx_tool_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(32)};
+
+    if (call->state == GBX_TOOL_CALL_SENT && !call->cancelled &&
+        call->request != NULL &&
+        gbx_buf_printf(&text, "%s: %s", call->up.server->name, line))
+        gbx_mcp_log_line(call->request, level, (const char *)text.data, text.len);
+}
+
 /* The trace of the request, as members of _meta; NULL: it has none. */
 static char *print_meta(const gbx_tool_call *call)
 {
@@ -265,6 +276,7 @@ void gbx_gate_pass(gbx_tool_call *call)
     up->progress = call->progress != NULL ? on_progress : NULL;
     up->can_ask = call->request != NULL ? gbx_mcp_can_ask(call->request) : 0;
     up->ask = up->can_ask != 0 ? relay : NULL;
+    up->says = on_says;
     up->url_is_done = on_url_done;
     up->done = on_reply;
     up->user = call;

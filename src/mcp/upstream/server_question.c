@@ -219,17 +219,27 @@ static void put_answer(gbx_buf *to, const char *action, gbx_view content)
 
 /* ---- the legacy era ------------------------------------------------------------- */
 
-/* The server does not say which call it asks for. If all are of one author, it is probably
- * the latest; else a person might answer for somebody else's call. NULL: nobody is asked. */
-static gbx_upstream_call *asker(const gbx_session *s)
+gbx_upstream_call *gbx_session_latest_call(const gbx_session *s)
 {
     gbx_upstream_call *last = TAILQ_LAST(&s->calls, gbx_call_list);
     const gbx_upstream_call *call;
 
     TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->author != last->author || call->ask == NULL)
+    if (call->author != last->author)
         return NULL;
     return last;
+}
+
+/* With calls of several authors, a person might answer for somebody else's. NULL: nobody
+ * is asked. */
+static gbx_upstream_call *asker(const gbx_session *s)
+{
+    const gbx_upstream_call *call;
+
+    TAILQ_FOREACH(call, &s->calls, entry)
+    if (call->ask == NULL)
+        return NULL;
+    return gbx_session_latest_call(s);
 }
 
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)

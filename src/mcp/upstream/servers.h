@@ -55,6 +55,9 @@ void gbx_questions_forget(gbx_questions *questions);
 
 /* ---- server_question.c ------------------------------------------------------ */
 
+/* The latest call in flight, if all are of one author: messages of a server do not say
+ * which call they are for. Else NULL. */
+gbx_upstream_call *gbx_session_latest_call(const gbx_session *s);
 /* A server of the legacy era asks a person. */
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_page_done(gbx_session *s, gbx_view params);

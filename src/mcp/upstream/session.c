@@ -169,8 +169,18 @@ static bool put_said(gbx_view params, gbx_buf *to)
     return gbx_buf_append(to, "", 1);
 }
 
+static gbx_log_level level_of(gbx_view name)
+{
+    if (gbx_view_is_text(name, "debug"))
+        return GBX_LOG_DEBUG;
+    if (gbx_view_is_text(name, "info") || gbx_view_is_text(name, "notice"))
+        return GBX_LOG_INFO;
+    return gbx_view_is_text(name, "warning") ? GBX_LOG_WARN : GBX_LOG_ERROR;
+}
+
 static void on_says(gbx_session *s, gbx_view params)
 {
+    const gbx_upstream_call *call = gbx_session_latest_call(s);
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
@@ -185,8 +195,12 @@ static void on_says(gbx_session *s, gbx_view params)
     gbx_redact_copy(s->server->all->yard.secrets, (const char *)text.data, clean,
                     sizeof clean);
     (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
-    if (gbx_buf_append(&line, "", 1) && clean[0] != 0)
-        gbx_server_log(s->server, (const char *)line.data);
+    if (!gbx_buf_append(&line, "", 1) || clean[0] == 0)
+        return;
+    gbx_server_log(s->server, (const char *)line.data);
+    if (call != NULL && call->says != NULL)
+        call->says(call->user, level_of(gbx_view_member(params, "level")),
+                   (const char *)line.data);
 }
 
 static void on_progress(const gbx_session *s, gbx_view params)

@@ -172,6 +172,8 @@ struct gbx_upstream_call {
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+    /* A log message that the server has sent while it had this call. May be NULL. */
+    void (*says)(void *user, gbx_log_level level, const char *line);
     /* The server asks a person: bring the answer by gbx_upstream_answer(), from inside or
      * later, also if the call has ended: the server may ask for another one. NULL: nobody
      * can be asked. */

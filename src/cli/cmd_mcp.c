@@ -398,8 +398,10 @@ static gbx_status start_servers(serving *s)
     };
     servers->gate =
         gbx_gate_new(s->loop, servers->config, servers->upstreams, &gate_options);
-    servers->proxy = gbx_proxy_new(s->loop, s->server, servers->config,
-                                   servers->upstreams, servers->gate);
+    /* Whoever may not call servers may not read them, either. */
+    if (offers(s->args, "call"))
+        servers->proxy = gbx_proxy_new(s->loop, s->server, servers->config,
+                                       servers->upstreams, servers->gate);
     say_trouble(servers);
     options = s->options;
     if (s->args->data.count > 0)

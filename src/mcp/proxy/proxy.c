@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of a list: of one server, and of all. */
+/* Limits of a list: of one server, and of all; and of all lists that are being read. */
 #define ENTRIES_MAX GBX_TOOLS_MAX
 #define PAGES_MAX   200
 #define CURSOR_MAX  GBX_KIB(8)
 #define LIST_BYTES  GBX_MIB(16)
+#define LISTS_BYTES GBX_MIB(64)
 
 #define RESULT_MAX  GBX_MIB(64)
 #define PARAMS_MAX  GBX_MIB(16)
@@ -60,6 +61,7 @@ typedef struct part {
     gbx_buf entries;     /* of a list */
     size_t count;
     size_t pages;
+    bool is_cut;   /* a limit was reached */
     bool is_whole; /* all that will come of the list is there */
 } part;
 
@@ -89,6 +91,7 @@ struct gbx_proxy {
     gbx_gate *gate;
     gbx_mcp_proxy hooks;
     bool is_ended;
+    size_t bytes; /* of all lists that are being read */
     LIST_HEAD(, passing) requests;
     bool (*is_missing)[GBX_MCP_LISTS]; /* lists without the server of that index */
     bool is_changed[GBX_MCP_LISTS];
@@ -103,6 +106,16 @@ static size_t index_of(const gbx_proxy *proxy, const gbx_mcp_upstream_config *se
     return (size_t)(server - proxy->config->servers);
 }
 
+/* Rules compare URIs as text: one without a scheme could be read in another way. */
+static bool is_name(gbx_gate_subject subject, const char *name)
+{
+    size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789+.-");
+
+    return name[0] != '\0' &&
+           (subject != GBX_GATE_RESOURCE || (len > 0 && name[len] == ':'));
+}
+
 /* ---- the end of a request -------------------------------------------------------- */
 
 static void free_passing(passing *p)
@@ -112,6 +125,7 @@ static void free_passing(passing *p)
     for (size_t i = 0; i < p->count; i++)
         gbx_buf_cleanup(&p->parts[i].entries);
     gbx_mcp_timer_cleanup(&p->late);
+    proxy->bytes -= p->bytes;
     LIST_REMOVE(p, in_proxy);
     free(p);
     if (proxy->is_ended && LIST_EMPTY(&proxy->requests))
@@ -217,15 +231,19 @@ static void start_call(part *one, gbx_gate_subject subject, const char *name,
 static bool passes(void *user, gbx_view entry)
 {
     part *one = user;
-    const struct row *row = one->of->row;
+    passing *p = one->of;
     GBX_CLEANUP(gbx_free)
-    char *name = gbx_view_string(gbx_view_member(entry, row->name), GBX_NAMED_MAX);
+    char *name = gbx_view_string(gbx_view_member(entry, p->row->name), GBX_NAMED_MAX);
 
-    one->of->bytes += entry.len;
-    return name != NULL && ++one->count <= ENTRIES_MAX &&
-           one->of->bytes <= LIST_BYTES &&
-           gbx_gate_permits(one->of->proxy->gate, one->server->name, row->subject,
-                            name);
+    p->bytes += entry.len;
+    p->proxy->bytes += entry.len;
+    if (name == NULL || !is_name(p->row->subject, name))
+        return false;
+    one->is_cut |= one->count >= ENTRIES_MAX || p->bytes > LIST_BYTES ||
+                   p->proxy->bytes > LISTS_BYTES;
+    one->count++;
+    return !one->is_cut &&
+           gbx_gate_permits(p->proxy->gate, one->server->name, p->row->subject, name);
 }
 
 /* False: it is not a list of the protocol. */
@@ -264,21 +282,19 @@ static void take_page(part *one, gbx_view result)
 {
     gbx_view cursor = gbx_view_member(result, "nextCursor");
     bool has_more = gbx_view_kind(cursor) == '"' && cursor.len > 2;
-    bool is_cut;
 
     if (!add_page(one, result)) {
         gbx_mcp_warn("%s: its answer to %s is not valid", one->server->name,
                      one->of->row->method);
         return;
     }
-    is_cut = one->count > ENTRIES_MAX || one->of->bytes > LIST_BYTES ||
-             (has_more && (one->count == ENTRIES_MAX || one->pages >= PAGES_MAX ||
-                           cursor.len > CURSOR_MAX));
-    if (has_more && !is_cut) {
+    one->is_cut |= has_more && (one->count >= ENTRIES_MAX || one->pages >= PAGES_MAX ||
+                                cursor.len > CURSOR_MAX);
+    if (has_more && !one->is_cut) {
         ask_page(one, cursor);
         return;
     }
-    if (is_cut)
+    if (one->is_cut)
         gbx_mcp_warn("%s: %s is too long; the rest of it is left out",
                      one->server->name, one->of->row->method);
     one->is_whole = true;
@@ -332,7 +348,8 @@ static gbx_upstream_id *find_server(const gbx_proxy *proxy, char *named, bool is
     if (is_uri && strncmp(named, GBX_PROXY_SCHEME, skip) != 0)
         return NULL;
     slash = strchr(named + skip, '/');
-    if (slash == NULL || slash[1] == '\0')
+    if (slash == NULL ||
+        !is_name(is_uri ? GBX_GATE_RESOURCE : GBX_GATE_PROMPT, slash + 1))
         return NULL;
     *slash = '\0';
     *ret_name = slash + 1;

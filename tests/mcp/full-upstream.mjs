@@ -77,6 +77,7 @@ async function questions(key, args, params) {
 
 // ---- what there is ----------------------------------------------------------------
 
+const OWN = randomUUID(); // of this process
 const schema = { type: 'object' };
 const TOOLS = {
   test_simple_text: () => [text('This is a simple text response for testing.')],
@@ -107,6 +108,7 @@ const TOOLS = {
   subscribed: () => [text(JSON.stringify([...subscribed].sort()))],
   requests: () => [text(JSON.stringify(log))],
   job: undefined,
+  process: () => [text(OWN)],
   exit: () => process.exit(1),
 };
 const CONTENTS = {

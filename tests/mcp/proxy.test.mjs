@@ -142,6 +142,20 @@ for (const [era, server] of PAIRS)
     assert.ok(wire.told.length < 20);
   });
 
+for (const era of ERAS)
+  test(`a ${era} server that has stopped is started for a subscription, and not stopped again`, async () => {
+    const wire = await client('legacy', allow({ up: { ...full(era), glovebox: { idleMs: 50 } } }));
+    const one = () => wire.tool('process');
+    const first = await one();
+    while (await one() === first) await new Promise((resolve) => { setTimeout(resolve, 200); }); // it stops, and a call starts it
+    await new Promise((resolve) => { setTimeout(resolve, 500); }); // it stops again, perhaps
+    await wire.get('resources/subscribe', { uri: 'mcp://up/test://watched-resource' });
+    while (await wire.tool('subscribed') === '[]');
+    const last = await one();
+    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    assert.equal(await one(), last);
+  });
+
 test('what a list lacks, as its server did not start, is announced when it has', async () => {
   const flag = join(folder, 'may-start');
   const wire = await client('legacy', allow({ up: { ...full('legacy'), command: 'sh', args: ['-c', `test -e ${flag} && exec "$0" "$@"`, process.execPath, ...full('legacy').args] } }));

@@ -23,7 +23,7 @@
 
 #define RESULT_MAX  GBX_MIB(64)
 #define PARAMS_MAX  GBX_MIB(16)
-#define UPDATED_MAX 1024  /* resources that changed, until the next notification */
+#define WANTED_MAX  1024  /* resources of one server that are subscribed to */
 #define PATIENCE_MS 15000 /* the longest wait for servers that start */
 
 typedef enum row_kind { LIST, READ, GET, COMPLETE } row_kind;
@@ -95,7 +95,7 @@ struct gbx_proxy {
     LIST_HEAD(, passing) requests;
     bool (*is_missing)[GBX_MCP_LISTS]; /* lists without the server of that index */
     bool is_changed[GBX_MCP_LISTS];
-    char *updated[UPDATED_MAX];
+    char **updated; /* resources, until the next notification */
     size_t updated_count;
     gbx_mcp_timer news;   /* notifies the client, not too often */
     gbx_mcp_timer follow; /* passes the client's subscriptions on */
@@ -528,24 +528,20 @@ static void on_news_timer(void *user)
 
 static void note_updated(gbx_proxy *proxy, const char *server, gbx_view uri)
 {
-    gbx_buf text = {.ceiling = GBX_NAMED_MAX};
+    gbx_buf text = {.ceiling = GBX_NAMED_MAX + 1};
     char *named;
 
     (void)gbx_buf_printf(&text, GBX_PROXY_SCHEME "%s/", server);
-    if (!gbx_view_take_text(uri, &text) || memchr(text.data, 0, text.len) != NULL) {
-        gbx_buf_cleanup(&text);
-        return;
-    }
+    (void)gbx_view_append_text(uri, &text);
     named = gbx_need(gbx_buf_take_string(&text, NULL));
     for (size_t i = 0; i < proxy->updated_count; i++)
         if (strcmp(proxy->updated[i], named) == 0) {
             free(named);
             return;
         }
-    if (proxy->updated_count < UPDATED_MAX)
-        proxy->updated[proxy->updated_count++] = named;
-    else
-        free(named);
+    proxy->updated = gbx_need(
+        reallocarray(proxy->updated, proxy->updated_count + 1, sizeof *proxy->updated));
+    proxy->updated[proxy->updated_count++] = named;
 }
 
 void gbx_proxy_on_news(gbx_proxy *proxy, const gbx_mcp_upstream_config *server,
@@ -577,6 +573,14 @@ typedef struct wanted {
     size_t count;
 } wanted;
 
+static bool is_wanted(const wanted *w, const char *uri)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->uris[i], uri) == 0)
+            return true;
+    return false;
+}
+
 static void add_wanted(void *user, const char *uri)
 {
     wanted *w = user;
@@ -584,6 +588,7 @@ static void add_wanted(void *user, const char *uri)
     char *name;
 
     if (find_server(w->proxy, named, true, &name) == w->server &&
+        w->count < WANTED_MAX && !is_wanted(w, name) &&
         gbx_gate_permits(w->proxy->gate, w->server->name, GBX_GATE_RESOURCE, name)) {
         w->uris = gbx_need(reallocarray(w->uris, w->count + 1, sizeof *w->uris));
         w->uris[w->count++] = gbx_need(strdup(name));
@@ -648,6 +653,7 @@ void gbx_proxy_free(gbx_proxy *proxy)
     gbx_mcp_timer_cleanup(&proxy->follow);
     while (proxy->updated_count > 0)
         free(proxy->updated[--proxy->updated_count]);
+    free(proxy->updated);
     LIST_FOREACH(p, &proxy->requests, in_proxy)
     {
         gbx_mcp_timer_cleanup(&p->late);

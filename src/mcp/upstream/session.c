@@ -213,13 +213,22 @@ static void on_progress(const gbx_session *s, gbx_view params)
         gbx_call_on_progress(call, params);
 }
 
+static bool is_wanted(const gbx_uris *wanted, gbx_view uri)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        if (gbx_view_is_text(uri, wanted->items[i]))
+            return true;
+    return false;
+}
+
 static void tell_news(const gbx_session *s, gbx_upstream_news news, gbx_view params)
 {
     const gbx_upstream_hooks *hooks = &s->server->all->hooks;
+    gbx_view uri = gbx_view_member(params, "uri");
 
-    if (hooks->news != NULL && s->phase == GBX_PHASE_READY)
-        hooks->news(hooks->user, s->server->config, news,
-                    gbx_view_member(params, "uri"));
+    if (hooks->news != NULL && s->phase == GBX_PHASE_READY &&
+        (news != GBX_NEWS_UPDATED || is_wanted(&s->server->wanted, uri)))
+        hooks->news(hooks->user, s->server->config, news, uri);
 }
 
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)

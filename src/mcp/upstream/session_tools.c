@@ -234,6 +234,7 @@ void gbx_session_listen_anew(gbx_session *s)
         gbx_session_cancel(s, s->asked[GBX_ASK_LISTEN], "other resources are wanted");
         s->asked[GBX_ASK_LISTEN] = 0;
     }
+    gbx_mcp_timer_clear(&s->listen_timer);
     if ((s->facts.has & tells) != 0 || s->server->wanted.count > 0)
         gbx_session_listen(s);
 }

@@ -120,7 +120,8 @@ typedef struct gbx_upstream_hooks {
     void *user;
     /* The tools of a server have become known or have changed. May be NULL. */
     void (*tools_changed)(void *user, const char *server);
-    /* uri: of GBX_NEWS_UPDATED; hostile, and as often as the server likes. May be NULL. */
+    /* uri: of GBX_NEWS_UPDATED, one of those that are wanted. As often as the server
+     * likes. May be NULL. */
     void (*news)(void *user, const gbx_mcp_upstream_config *server,
                  gbx_upstream_news news, gbx_view uri);
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */

@@ -462,10 +462,11 @@ static void watch_idleness(gbx_server *server)
 static void pump_server(gbx_server *server)
 {
     send_waiting(server);
-    if (server->waiting_count > 0 && count_live(server) == 0) {
+    if ((server->waiting_count > 0 || server->wanted.count > 0) &&
+        count_live(server) == 0) {
         if (is_open(server))
             fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
-        else
+        if (!is_open(server) || server->wanted.count > 0)
             start_in_turn(server);
     } else if (server->waiting_count > 0 || server->in_flight > 0) {
         widen(server);
@@ -715,8 +716,6 @@ void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *id,
         start_each(server, "resources/subscribe", &server->wanted, &before);
     }
     free_uris(&before);
-    if (count > 0 && count_live(server) == 0)
-        gbx_upstream_retry(upstreams, id);
     gbx_upstreams_wake(upstreams);
 }
 

@@ -54,7 +54,7 @@ test('client: servers of 2025-03-26, which say nothing of themselves', async () 
 
 // What the suite wants a server to have stands behind ours (full-upstream.mjs), and is asked for
 // through names with the server's (conformance-names.mjs). The others are about sampling and
-// roots, which are not passed on, about names of questions, about tools of fixed names in our
+// roots, which are not passed on, about answers without a state, about tools of fixed names in our
 // own list (parts of server-stateless), about tasks, which is an extension, and about fields that
 // a tool of ours would have to ask for.
 const ALL = ['completion-complete', 'tools-list', 'tools-call-simple-text', 'tools-call-image', 'tools-call-audio',
@@ -66,7 +66,7 @@ const SERVER = {
   '2025-11-25': [...ALL, 'server-initialize', 'logging-set-level', 'ping', 'tools-call-with-logging', 'tools-call-elicitation',
     'elicitation-sep1034-defaults', 'elicitation-sep1330-enums', 'resources-subscribe', 'resources-unsubscribe', 'server-session-lifecycle'],
   '2026-07-28': [...ALL, 'server-stateless', 'sep-2164-resource-not-found', 'caching', 'http-header-validation',
-    ...['request-state', 'multi-round', 'missing-input-response', 'non-tool-request', 'result-type', 'unsupported-methods',
+    ...['basic-elicitation', 'request-state', 'multi-round', 'missing-input-response', 'non-tool-request', 'result-type', 'unsupported-methods',
       'tampered-state', 'validate-input'].map((name) => `input-required-result-${name}`)],
 };
 /** These look at headers and names as they are. */

@@ -233,6 +233,7 @@ for (const era of ERAS)
       if (era === 'modern') {
         const { inputRequests, requestState } = (await wire.get(method, params)).result;
         const [[key, question]] = Object.entries(inputRequests);
+        assert.equal(key, method === 'prompts/get' ? 'user_context' : 'ask-1', 'the name of the server, or ours');
         const inputResponses = { [key]: { action: 'accept', content } };
         return [question.params, await wire.get(method, { ...params, inputResponses, requestState })];
       }

@@ -93,6 +93,16 @@ static void print_id(char ret[ID_SIZE], const gbx_tool_call *call, unsigned numb
     (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->up.server->name, number);
 }
 
+/* It keeps the server's name, unless a secret is in it. */
+static void name_question(const gbx_tool_call *call, gbx_view name)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+
+    if (name.at != NULL && put_clean(&clean, call, name) && clean.len - 1 == name.len &&
+        memcmp(clean.data, name.at, name.len) == 0)
+        gbx_mcp_name_question(call->request, name);
+}
+
 static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
                 gbx_gate_relayed *r)
 {
@@ -109,6 +119,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
     if (!is_url) {
         gbx_mcp_ask(call->request, (const char *)message.data, (const char *)clean.data,
                     on_answer, r);
+        name_question(call, question->name);
         return true;
     }
     url = gbx_view_string(question->url, GBX_KIB(4));
@@ -118,6 +129,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question,
         memcmp(clean.data, question->url.at, question->url.len) != 0)
         return false;
     gbx_mcp_ask_url(call->request, (const char *)message.data, url, id, on_answer, r);
+    name_question(call, question->name);
     return true;
 }
 

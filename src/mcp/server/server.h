@@ -239,6 +239,9 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
 
+/* The name of the question that was asked last, for a modern client, if it can be one. */
+void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name);
+
 /* Ask a person to open url. ACCEPT: they have agreed to; what they do there is not known here.
  * id: of this question alone. Everything else is as above. */
 void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,

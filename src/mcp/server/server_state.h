@@ -110,15 +110,19 @@ typedef struct gbx_mcp_era {
     int log_level;    /* for gbx_mcp_level_name(); -1: none */
 } gbx_mcp_era;
 
+#define GBX_MCP_KEY_SIZE 65
+
 /* A question to a person. */
 typedef struct gbx_mcp_ask_entry {
     TAILQ_ENTRY(gbx_mcp_ask_entry) entry;
     gbx_mcp_request *request; /* NULL: it has ended */
-    uint32_t number;          /* among the request's questions; "ask-NUMBER" */
-    int64_t rpc_id;           /* legacy: of our request to the client */
-    char *params;             /* members as sent: message, and a schema or an address */
-    bool is_sent;             /* legacy: to the client; modern: in an input_required */
-    bool is_answered;         /* but done has not been called yet */
+    uint32_t number;          /* among the request's questions */
+    char key
+        [GBX_MCP_KEY_SIZE]; /* its name for a modern client: "ask-NUMBER", or given */
+    int64_t rpc_id;         /* legacy: of our request to the client */
+    char *params;           /* members as sent: message, and a schema or an address */
+    bool is_sent;           /* legacy: to the client; modern: in an input_required */
+    bool is_answered;       /* but done has not been called yet */
     gbx_mcp_answer answer;
     char *content; /* JSON, or NULL */
     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
@@ -194,7 +198,7 @@ struct gbx_mcp_server {
     gbx_mcp_timer settle; /* runs work that must not run from inside a call */
     gbx_mcp_timer expiry; /* of questions */
     LIST_HEAD(, gbx_mcp_request) requests;
-    TAILQ_HEAD(, gbx_mcp_ask_entry) asks; /* in order */
+    TAILQ_HEAD(gbx_mcp_ask_list, gbx_mcp_ask_entry) asks; /* in order */
     /* The client. */
     gbx_mcp_client_hooks hooks;
     bool is_ended;

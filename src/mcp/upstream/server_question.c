@@ -345,6 +345,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
         if (!gbx_view_is_text(gbx_view_member(one, "method"), "elicitation/create"))
             return "the tool asks for what only a model or the client could give";
         why = read_question(call, gbx_view_member(one, "params"), &question, &id);
+        question.name = name;
         if (asks && why == NULL && add(call->all, &call->questions, name, &question))
             call->ask(call->user, &question);
     }

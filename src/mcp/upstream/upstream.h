@@ -91,6 +91,7 @@ typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply
  * until the callback returns. */
 typedef struct gbx_upstream_question {
     unsigned number; /* among those of all servers */
+    gbx_view name;   /* that a modern server gave it, or no value */
     gbx_view message;
     gbx_view schema; /* of a form, flat; or: */
     gbx_view url;    /* printable ASCII, of https or of this machine */

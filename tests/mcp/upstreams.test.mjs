@@ -470,6 +470,8 @@ test('structured content must fit the schema that its tool has told, except in a
   const why = "UPSTREAM_PROTOCOL: the structuredContent of the server 'up' does not fit the outputSchema of its tool 'tell': at '/rows/1/id', it is missing";
   assert.ok((await tell([{ id: 1 }, {}])).content[0].text.startsWith(why));
   assert.deepEqual((await tell([{}], true)).structuredContent, { rows: [{}] });
+  const nothing = await wire.call('call', { server: 'up', tool: 'tell', args: { result: { content: [{ type: 'text', text: 'a' }], structuredContent: null } } });
+  assert.equal(nothing.result.content[0].text, 'a');
   const code = 'return servers.up.tell({ result: { content: [], structuredContent: { rows: 7 } } }).catch(({ code, message }) => `${code} ${message}`)';
   assert.match(JSON.stringify((await wire.call('execute', { code })).result.structuredContent.result), /UPSTREAM_PROTOCOL.* at '\/rows', it is of another type/);
 });

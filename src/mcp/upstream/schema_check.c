@@ -4,7 +4,7 @@
  *
  * Both are hostile. A value is refused only for what is certain: keywords that are not
  * known here (patterns, conditions, references to elsewhere) accept everything, and so
- * does the rest of a value that costs too much to look at.
+ * does the rest of a value that costs too much: every look at a schema or a value counts.
  */
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -26,12 +26,48 @@ typedef struct checking {
     const char *why; /* constant; NULL: nothing is wrong yet */
 } checking;
 
+/* "nullable" is of OpenAPI; the limits are in pairs: at least, and at most. */
+#define KEYWORD_MAP(XX)                                                             \
+    XX(REF, "$ref")                                                                 \
+    XX(TYPE, "type") XX(NULLABLE, "nullable") XX(ENUM, "enum") XX(CONST, "const")   \
+        XX(ALL, "allOf") XX(ANY, "anyOf") XX(ONE, "oneOf") XX(REQUIRED, "required") \
+            XX(PROPERTIES, "properties") XX(PATTERNS, "patternProperties")          \
+                XX(OTHERS, "additionalProperties") XX(FIRST, "prefixItems")         \
+                    XX(ITEMS, "items") XX(LIMITS, "minimum") XX(MAXIMUM, "maximum") \
+                        XX(ABOVE, "exclusiveMinimum") XX(BELOW, "exclusiveMaximum") \
+                            XX(MIN_LENGTH, "minLength") XX(MAX_LENGTH, "maxLength") \
+                                XX(MIN_ITEMS, "minItems") XX(MAX_ITEMS, "maxItems") \
+                                    XX(MIN_MEMBERS, "minProperties")                \
+                                        XX(MAX_MEMBERS, "maxProperties")
+
+enum {
+#define XX(id, name) id,
+    KEYWORD_MAP(XX)
+#undef XX
+        KEYWORDS
+};
+
+static const struct {
+    char kind; /* of the values that it is about */
+    bool is_exclusive;
+} limits[KEYWORDS - LIMITS] = {
+    {'0', false}, {'0', false}, {'0', true},  {'0', true},  {'"', false},
+    {'"', false}, {'[', false}, {'[', false}, {'{', false}, {'{', false},
+};
+
 static bool fits(checking *c, gbx_view schema, gbx_view value);
 
 static bool refuse(checking *c, const char *why)
 {
     c->why = why;
     return false;
+}
+
+/* Another look, at so many bytes. True: it is too much. */
+static bool is_over(checking *c, size_t bytes)
+{
+    c->cost += bytes;
+    return c->cost > COST_MAX;
 }
 
 /* False if the text is not a number that is short enough. */
@@ -65,10 +101,8 @@ static bool fits_below(checking *c, gbx_view schema, gbx_view name, size_t index
     return true;
 }
 
-/* ---- references -------------------------------------------------------------------- */
-
 /* "#/$defs/x": the schema at that place, or no value. */
-static gbx_view resolve(const checking *c, gbx_view ref)
+static gbx_view resolve(checking *c, gbx_view ref)
 {
     GBX_CLEANUP(gbx_free) char *text = gbx_view_string(ref, GBX_KIB(1));
     gbx_view at = c->root;
@@ -83,7 +117,7 @@ static gbx_view resolve(const checking *c, gbx_view ref)
     else if (*rest != '\0')
         return (gbx_view){0}; /* an anchor */
     while ((name = strsep(&rest, "/")) != NULL && (*name != '\0' || rest != NULL))
-        at = gbx_view_member(at, name);
+        at = is_over(c, at.len) ? (gbx_view){0} : gbx_view_member(at, name);
     return at;
 }
 
@@ -123,23 +157,21 @@ static bool fits_type(gbx_view type, gbx_view value)
 }
 
 /* Objects and arrays that are written in another way may be the same. */
-static bool may_equal(gbx_view a, gbx_view b)
+static bool may_equal(gbx_view wanted, gbx_view value)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf left = {.ceiling = a.len + 1};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf right = {.ceiling = b.len + 1};
-    char kind = gbx_view_kind(a);
+    GBX_CLEANUP(gbx_free) char *text = NULL;
+    char kind = gbx_view_kind(wanted);
     double x;
     double y;
 
-    if (kind != gbx_view_kind(b))
+    if (kind != gbx_view_kind(value))
         return false;
     if (kind == '0')
-        return !number_of(a, &x) || !number_of(b, &y) || x == y;
+        return !number_of(wanted, &x) || !number_of(value, &y) || x == y;
     if (kind != '"')
         return true;
-    return !gbx_view_append_text(a, &left) || !gbx_view_append_text(b, &right) ||
-           (left.len == right.len &&
-            (left.len == 0 || memcmp(left.data, right.data, left.len) == 0));
+    text = gbx_view_string(wanted, wanted.len);
+    return text == NULL || gbx_view_is_text(value, text);
 }
 
 static bool is_among(gbx_view list, gbx_view value)
@@ -165,102 +197,85 @@ static size_t characters_of(gbx_view text)
     return count;
 }
 
-/* ---- limits ------------------------------------------------------------------------ */
-
-static const struct {
-    const char *name;
-    char kind; /* of the values that it is about */
-    int sign;  /* 1: at least; -1: at most */
-    bool is_exclusive;
-    const char *why;
-} limits[] = {
-    {"minimum", '0', 1, false, "it is too small"},
-    {"maximum", '0', -1, false, "it is too large"},
-    {"exclusiveMinimum", '0', 1, true, "it is too small"},
-    {"exclusiveMaximum", '0', -1, true, "it is too large"},
-    {"minLength", '"', 1, false, "it is too short"},
-    {"maxLength", '"', -1, false, "it is too long"},
-    {"minItems", '[', 1, false, "it has too few items"},
-    {"maxItems", '[', -1, false, "it has too many items"},
-    {"minProperties", '{', 1, false, "it has too few members"},
-    {"maxProperties", '{', -1, false, "it has too many members"},
-};
-
-static bool fits_limits(checking *c, gbx_view schema, gbx_view value)
+static bool fits_limits(checking *c, const gbx_view m[], gbx_view value)
 {
     char kind = gbx_view_kind(value);
 
     for (size_t i = 0; i < GBX_COUNTOF(limits); i++) {
+        bool is_most = i % 2 == 1;
         double limit;
         double size;
 
-        if (limits[i].kind != kind ||
-            !number_of(gbx_view_member(schema, limits[i].name), &limit))
+        if (limits[i].kind != kind || !number_of(m[LIMITS + i], &limit) ||
+            is_over(c, value.len))
             continue;
         if (kind != '0')
             size = (double)(kind == '"' ? characters_of(value) : gbx_view_count(value));
         else if (!number_of(value, &size))
             continue;
-        if ((size - limit) * limits[i].sign < 0 ||
+        if ((is_most ? size > limit : size < limit) ||
             (limits[i].is_exclusive && size == limit))
-            return refuse(c, limits[i].why);
+            return refuse(c, is_most ? "it is too large" : "it is too small");
     }
     return true;
 }
 
 /* ---- objects and arrays ------------------------------------------------------------- */
 
-static bool fits_object(checking *c, gbx_view schema, gbx_view value)
+static bool has_required(checking *c, gbx_view required, gbx_view value)
 {
-    enum { REQUIRED, PROPERTIES, PATTERNS, OTHERS, MEMBERS };
-    static const char *const names[] = {"required", "properties", "patternProperties",
-                                        "additionalProperties"};
-    gbx_view m[MEMBERS];
     size_t cursor = 0;
-    gbx_view name;
+    gbx_view none;
     gbx_view one;
 
-    gbx_view_members(schema, names, MEMBERS, m);
-    while (gbx_view_next(m[REQUIRED], &cursor, &name, &one)) {
+    while (gbx_view_next(required, &cursor, &none, &one) && !is_over(c, value.len)) {
         GBX_CLEANUP(gbx_free) char *wanted = gbx_view_string(one, PLACE_MAX);
 
-        c->cost += value.len;
         if (wanted == NULL || gbx_view_member(value, wanted).at != NULL)
             continue;
         (void)gbx_buf_printf(&c->place, "/%s", wanted);
         return refuse(c, "it is missing");
     }
-    cursor = 0;
-    while (gbx_view_next(value, &cursor, &name, &one)) {
+    return true;
+}
+
+static bool fits_object(checking *c, const gbx_view m[], gbx_view value)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view one;
+
+    if (!has_required(c, m[REQUIRED], value))
+        return false;
+    while (gbx_view_next(value, &cursor, &name, &one) &&
+           !is_over(c, m[PROPERTIES].len)) {
         GBX_CLEANUP(gbx_free) char *text = gbx_view_string(name, GBX_KIB(1));
         gbx_view of = {0};
 
-        if (text != NULL)
-            of = gbx_view_member(m[PROPERTIES], text);
+        if (text == NULL)
+            continue;
+        of = gbx_view_member(m[PROPERTIES], text);
         if (of.at == NULL && m[PATTERNS].at == NULL)
             of = m[OTHERS];
-        c->cost += m[PROPERTIES].len;
         if (of.at != NULL && !fits_below(c, of, name, 0, one))
             return false;
     }
     return true;
 }
 
-static bool fits_array(checking *c, gbx_view schema, gbx_view value)
+static bool fits_array(checking *c, const gbx_view m[], gbx_view value)
 {
-    gbx_view first = gbx_view_member(schema, "prefixItems");
-    gbx_view items = gbx_view_member(schema, "items");
     size_t cursor = 0;
     size_t of_first = 0;
     gbx_view none;
     gbx_view one;
     gbx_view of;
 
-    if (gbx_view_kind(items) == '[') /* an older dialect */
+    if (gbx_view_kind(m[ITEMS]) == '[') /* an older dialect */
         return true;
     for (size_t i = 0; gbx_view_next(value, &cursor, &none, &one); i++) {
-        if (!gbx_view_next(first, &of_first, &none, &of))
-            of = items;
+        if (!gbx_view_next(m[FIRST], &of_first, &none, &of))
+            of = m[ITEMS];
         if (of.at != NULL && !fits_below(c, of, (gbx_view){0}, i, one))
             return false;
     }
@@ -301,33 +316,37 @@ static bool fits_some(checking *c, gbx_view list, gbx_view value)
 
 static bool fits_keywords(checking *c, gbx_view schema, gbx_view value)
 {
-    enum { REF, TYPE, ENUM, CONST, ALL, ANY, ONE, MEMBERS };
-    static const char *const names[] = {"$ref",  "type",  "enum", "const",
-                                        "allOf", "anyOf", "oneOf"};
-    gbx_view m[MEMBERS];
+    static const char *const keywords[] = {
+#define XX(id, name) name,
+        KEYWORD_MAP(XX)
+#undef XX
+    };
+    gbx_view m[KEYWORDS];
     char kind = gbx_view_kind(value);
 
-    gbx_view_members(schema, names, MEMBERS, m);
+    gbx_view_members(schema, keywords, KEYWORDS, m);
+    if (kind == 'n' && gbx_view_is_true(m[NULLABLE]))
+        return true;
     if (!fits_type(m[TYPE], value))
         return refuse(c, "it is of another type");
     if (!is_among(m[ENUM], value) ||
         (m[CONST].at != NULL && !may_equal(m[CONST], value)))
         return refuse(c, "it is not one of the values that may be");
     return (m[REF].at == NULL || fits(c, resolve(c, m[REF]), value)) &&
-           fits_limits(c, schema, value) && fits_all(c, m[ALL], value) &&
+           fits_limits(c, m, value) && fits_all(c, m[ALL], value) &&
            fits_some(c, m[ANY], value) && fits_some(c, m[ONE], value) &&
-           (kind != '{' || fits_object(c, schema, value)) &&
-           (kind != '[' || fits_array(c, schema, value));
+           (kind != '{' || fits_object(c, m, value)) &&
+           (kind != '[' || fits_array(c, m, value));
 }
 
 static bool fits(checking *c, gbx_view schema, gbx_view value)
 {
     bool is_fit;
 
-    c->cost += schema.len + value.len;
     if (gbx_view_kind(schema) == 'f')
         return refuse(c, "it must not be there");
-    if (gbx_view_kind(schema) != '{' || c->cost > COST_MAX || c->depth >= DEPTH_MAX)
+    if (gbx_view_kind(schema) != '{' || c->depth >= DEPTH_MAX ||
+        is_over(c, schema.len + value.len))
         return true;
     c->depth++;
     is_fit = fits_keywords(c, schema, value);

@@ -314,7 +314,7 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
     gbx_call_answer(call, reply);
 }
 
-/* An error need not fit. */
+/* An error need not fit, and some write null for nothing. */
 static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
                         gbx_view structured, char *why, size_t size)
 {
@@ -324,7 +324,8 @@ static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
 
     char place[256];
 
-    if (tool == NULL || structured.at == NULL || gbx_view_is_true(is_error) ||
+    if (tool == NULL || structured.at == NULL || gbx_view_kind(structured) == 'n' ||
+        gbx_view_is_true(is_error) ||
         gbx_schema_check(gbx_tools_member(tools, tool, "outputSchema"), structured,
                          place, sizeof place))
         return true;

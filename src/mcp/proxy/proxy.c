@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of a list: of one server, and of all; and of all lists that are being read. */
+/* Limits of a list of one server, and of all lists that are being read. */
 #define ENTRIES_MAX GBX_TOOLS_MAX
 #define PAGES_MAX   200
 #define CURSOR_MAX  GBX_KIB(8)
-#define LIST_BYTES  GBX_MIB(16)
+#define LIST_BYTES  GBX_MIB(4)
 #define LISTS_BYTES GBX_MIB(64)
 
 #define RESULT_MAX  GBX_MIB(64)
@@ -60,6 +60,7 @@ typedef struct part {
     gbx_tool_call *call; /* in flight, or NULL */
     gbx_buf entries;     /* of a list */
     size_t count;
+    size_t bytes; /* that the server has sent of them */
     size_t pages;
     bool is_cut;   /* a limit was reached */
     bool is_whole; /* all that will come of the list is there */
@@ -72,8 +73,7 @@ struct passing {
     const struct row *row;
     gbx_mcp_request *request; /* NULL: it was answered, or cancelled */
     gbx_mcp_timer late;
-    size_t open;  /* callbacks to come */
-    size_t bytes; /* of a list */
+    size_t open; /* callbacks to come */
     size_t count;
     part parts[];
 };
@@ -122,10 +122,11 @@ static void free_passing(passing *p)
 {
     gbx_proxy *proxy = p->proxy;
 
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
+        proxy->bytes -= p->parts[i].bytes;
         gbx_buf_cleanup(&p->parts[i].entries);
+    }
     gbx_mcp_timer_cleanup(&p->late);
-    proxy->bytes -= p->bytes;
     LIST_REMOVE(p, in_proxy);
     free(p);
     if (proxy->is_ended && LIST_EMPTY(&proxy->requests))
@@ -216,7 +217,8 @@ static void start_call(part *one, gbx_gate_subject subject, const char *name,
     call->holders = 1;
     call->done = on_done;
     call->drop = drop_page;
-    if (p->row->kind != LIST) /* nobody is asked about a list */
+    /* Nobody is asked about a list, nor with each letter of an argument. */
+    if (p->row->kind == READ || p->row->kind == GET)
         call->request = p->request;
     if (call->request != NULL && gbx_mcp_wants_progress(call->request))
         call->progress = on_progress;
@@ -235,11 +237,11 @@ static bool passes(void *user, gbx_view entry)
     GBX_CLEANUP(gbx_free)
     char *name = gbx_view_string(gbx_view_member(entry, p->row->name), GBX_NAMED_MAX);
 
-    p->bytes += entry.len;
+    one->bytes += entry.len;
     p->proxy->bytes += entry.len;
     if (name == NULL || !is_name(p->row->subject, name))
         return false;
-    one->is_cut |= one->count >= ENTRIES_MAX || p->bytes > LIST_BYTES ||
+    one->is_cut |= one->count >= ENTRIES_MAX || one->bytes > LIST_BYTES ||
                    p->proxy->bytes > LISTS_BYTES;
     one->count++;
     return !one->is_cut &&
@@ -519,29 +521,24 @@ static void on_news_timer(void *user)
         if (proxy->is_changed[list])
             gbx_mcp_server_list_changed(proxy->server, list);
     memset(proxy->is_changed, 0, sizeof proxy->is_changed);
-    for (size_t i = 0; i < proxy->updated_count; i++) {
+    for (size_t i = 0; i < proxy->updated_count; i++)
         gbx_mcp_server_resource_updated(proxy->server, proxy->updated[i]);
-        free(proxy->updated[i]);
-    }
+    gbx_names_cut(proxy->updated, 0, proxy->updated_count);
     proxy->updated_count = 0;
 }
 
 static void note_updated(gbx_proxy *proxy, const char *server, gbx_view uri)
 {
-    gbx_buf text = {.ceiling = GBX_NAMED_MAX + 1};
-    char *named;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_NAMED_MAX + 1};
 
     (void)gbx_buf_printf(&text, GBX_PROXY_SCHEME "%s/", server);
     (void)gbx_view_append_text(uri, &text);
-    named = gbx_need(gbx_buf_take_string(&text, NULL));
-    for (size_t i = 0; i < proxy->updated_count; i++)
-        if (strcmp(proxy->updated[i], named) == 0) {
-            free(named);
-            return;
-        }
+    if (gbx_names_find(proxy->updated, 0, proxy->updated_count, (char *)text.data,
+                       text.len) < proxy->updated_count)
+        return;
     proxy->updated = gbx_need(
         reallocarray(proxy->updated, proxy->updated_count + 1, sizeof *proxy->updated));
-    proxy->updated[proxy->updated_count++] = named;
+    proxy->updated[proxy->updated_count++] = gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
 void gbx_proxy_on_news(gbx_proxy *proxy, const gbx_mcp_upstream_config *server,
@@ -573,14 +570,6 @@ typedef struct wanted {
     size_t count;
 } wanted;
 
-static bool is_wanted(const wanted *w, const char *uri)
-{
-    for (size_t i = 0; i < w->count; i++)
-        if (strcmp(w->uris[i], uri) == 0)
-            return true;
-    return false;
-}
-
 static void add_wanted(void *user, const char *uri)
 {
     wanted *w = user;
@@ -588,7 +577,8 @@ static void add_wanted(void *user, const char *uri)
     char *name;
 
     if (find_server(w->proxy, named, true, &name) == w->server &&
-        w->count < WANTED_MAX && !is_wanted(w, name) &&
+        w->count < WANTED_MAX &&
+        gbx_names_find(w->uris, 0, w->count, name, strlen(name)) == w->count &&
         gbx_gate_permits(w->proxy->gate, w->server->name, GBX_GATE_RESOURCE, name)) {
         w->uris = gbx_need(reallocarray(w->uris, w->count + 1, sizeof *w->uris));
         w->uris[w->count++] = gbx_need(strdup(name));
@@ -607,9 +597,6 @@ static void on_follow(void *user)
             continue;
         gbx_mcp_server_each_subscribed(proxy->server, add_wanted, &w);
         gbx_upstream_subscribe(proxy->upstreams, w.server, w.uris, w.count);
-        for (size_t k = 0; k < w.count; k++)
-            free(w.uris[k]);
-        free(w.uris);
     }
 }
 
@@ -651,9 +638,7 @@ void gbx_proxy_free(gbx_proxy *proxy)
     gbx_mcp_server_set_proxy(proxy->server, NULL);
     gbx_mcp_timer_cleanup(&proxy->news);
     gbx_mcp_timer_cleanup(&proxy->follow);
-    while (proxy->updated_count > 0)
-        free(proxy->updated[--proxy->updated_count]);
-    free(proxy->updated);
+    gbx_names_free(proxy->updated, proxy->updated_count);
     LIST_FOREACH(p, &proxy->requests, in_proxy)
     {
         gbx_mcp_timer_cleanup(&p->late);

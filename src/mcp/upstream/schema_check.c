@@ -27,18 +27,19 @@ typedef struct checking {
 } checking;
 
 /* "nullable" is of OpenAPI; the limits are in pairs: at least, and at most. */
-#define KEYWORD_MAP(XX)                                                             \
-    XX(REF, "$ref")                                                                 \
-    XX(TYPE, "type") XX(NULLABLE, "nullable") XX(ENUM, "enum") XX(CONST, "const")   \
-        XX(ALL, "allOf") XX(ANY, "anyOf") XX(ONE, "oneOf") XX(REQUIRED, "required") \
-            XX(PROPERTIES, "properties") XX(PATTERNS, "patternProperties")          \
-                XX(OTHERS, "additionalProperties") XX(FIRST, "prefixItems")         \
-                    XX(ITEMS, "items") XX(LIMITS, "minimum") XX(MAXIMUM, "maximum") \
-                        XX(ABOVE, "exclusiveMinimum") XX(BELOW, "exclusiveMaximum") \
-                            XX(MIN_LENGTH, "minLength") XX(MAX_LENGTH, "maxLength") \
-                                XX(MIN_ITEMS, "minItems") XX(MAX_ITEMS, "maxItems") \
-                                    XX(MIN_MEMBERS, "minProperties")                \
-                                        XX(MAX_MEMBERS, "maxProperties")
+/* clang-format off */
+#define KEYWORD_MAP(XX) \
+    XX(REF, "$ref") XX(TYPE, "type") XX(NULLABLE, "nullable") XX(ENUM, "enum") \
+    XX(CONST, "const") XX(ALL, "allOf") XX(ANY, "anyOf") XX(ONE, "oneOf") \
+    XX(REQUIRED, "required") XX(PROPERTIES, "properties") \
+    XX(PATTERNS, "patternProperties") XX(OTHERS, "additionalProperties") \
+    XX(FIRST, "prefixItems") XX(ITEMS, "items") \
+    XX(LIMITS, "minimum") XX(MAXIMUM, "maximum") \
+    XX(ABOVE, "exclusiveMinimum") XX(BELOW, "exclusiveMaximum") \
+    XX(MIN_LENGTH, "minLength") XX(MAX_LENGTH, "maxLength") \
+    XX(MIN_ITEMS, "minItems") XX(MAX_ITEMS, "maxItems") \
+    XX(MIN_MEMBERS, "minProperties") XX(MAX_MEMBERS, "maxProperties")
+/* clang-format on */
 
 enum {
 #define XX(id, name) id,

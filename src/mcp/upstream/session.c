@@ -112,7 +112,9 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
             gbx_call_go_on(call, message->payload);
         break;
     case GBX_ASK_NOTHING:
-        gbx_session_log(s, "an answer that nobody waits for was dropped");
+        /* Nobody waits for the answers to some requests. */
+        if (id <= 0 || id > s->last_id)
+            gbx_session_log(s, "an answer to what was not asked was dropped");
         break;
     }
 }

@@ -271,10 +271,10 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
 
-/* The resources whose updates are wanted from now on. While there are any, the server
- * is started and not stopped. The URIs are copied. */
+/* The resources whose updates are wanted from now on; each once. While there are any, the
+ * server is started and not stopped. The list and its items are taken over. */
 void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *server,
-                            char *const *uris, size_t count);
+                            char **uris, size_t count);
 
 /* A person has signed in: sessions with the token of before, or with none, end, and the next
  * call starts another one at once. */

@@ -145,56 +145,28 @@ static void on_listed(gbx_server *server, gbx_session *session)
 
 /* ---- updates of resources ------------------------------------------------------
  *
- * A modern session has them in its stream of changes. To a legacy server each is a
- * request, whose answer changes nothing.
+ * A modern session has them in its stream of changes. To a legacy one each is a request,
+ * whose answer changes nothing.
  */
 
-typedef struct own_call {
-    gbx_upstream_call call; /* the first member: it is freed as this */
-    char no_name[1];
-    char params[];
-} own_call;
-
-static void start_own(gbx_server *server, const char *method, const char *uri)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(64)};
-    own_call *own;
-
-    (void)gbx_buf_puts(&params, "{");
-    gbx_json_put_text(&params, "uri", uri);
-    (void)gbx_need(gbx_buf_puts(&params, "}") ? &params : NULL);
-    own = gbx_need(calloc(1, sizeof *own + params.len));
-    memcpy(own->params, params.data, params.len);
-    own->call.server = server->config;
-    own->call.method = method;
-    own->call.tool = own->no_name;
-    own->call.args = (gbx_view){own->params, params.len};
-    own->call.is_ours = true;
-    gbx_upstream_start(server->all, &own->call);
-}
-
-static bool has_uri(const gbx_uris *uris, const char *uri)
-{
-    for (size_t i = 0; i < uris->count; i++)
-        if (strcmp(uris->items[i], uri) == 0)
-            return true;
-    return false;
-}
-
 /* For each resource of `some` that is not among `others`. */
-static void start_each(gbx_server *server, const char *method, const gbx_uris *some,
-                       const gbx_uris *others)
+static void send_each(gbx_session *session, const char *method, const gbx_uris *some,
+                      const gbx_uris *others)
 {
-    for (size_t i = 0; i < some->count; i++)
-        if (!has_uri(others, some->items[i]))
-            start_own(server, method, some->items[i]);
-}
+    if (session->phase != GBX_PHASE_READY || session->is_modern ||
+        (session->facts.has & GBX_TELLS_UPDATES) == 0)
+        return;
+    for (size_t i = 0; i < some->count; i++) {
+        const char *uri = some->items[i];
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(64)};
 
-static void free_uris(gbx_uris *uris)
-{
-    for (size_t i = 0; i < uris->count; i++)
-        free(uris->items[i]);
-    free(uris->items);
+        if (gbx_names_find(others->items, 0, others->count, uri, strlen(uri)) <
+            others->count)
+            continue;
+        gbx_json_put_text(&params, "uri", uri);
+        (void)gbx_session_send_method(session, ++session->last_id, method, NULL,
+                                      gbx_rpc_string(&params));
+    }
 }
 
 static void on_ready(gbx_server *server, gbx_session *session)
@@ -203,8 +175,7 @@ static void on_ready(gbx_server *server, gbx_session *session)
 
     server->facts = session->facts;
     on_listed(server, session);
-    if (!session->is_modern && (session->facts.has & GBX_TELLS_UPDATES) != 0)
-        start_each(server, "resources/subscribe", &server->wanted, &(gbx_uris){0});
+    send_each(session, "resources/subscribe", &server->wanted, &(gbx_uris){0});
     if (hooks->news != NULL)
         hooks->news(hooks->user, server->config, GBX_NEWS_READY, (gbx_view){0});
 }
@@ -265,7 +236,7 @@ static void bury_lost(gbx_server *server)
 
 static void cleanup_server(gbx_server *server)
 {
-    free_uris(&server->wanted);
+    gbx_names_free(server->wanted.items, server->wanted.count);
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
     gbx_tools_drop(server->tools);
@@ -691,31 +662,29 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
     gbx_upstream_start(upstreams, call);
 }
 
-void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *id,
-                            char *const *uris, size_t count)
+void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *id, char **uris,
+                            size_t count)
 {
     gbx_server *server = server_of(upstreams, id);
     gbx_uris before = server->wanted;
-    bool is_legacy = false;
-    bool is_same = true;
+    bool is_same = count == before.count;
 
-    for (size_t i = 0; i < count; i++)
-        is_same = is_same && has_uri(&before, uris[i]);
-    if (is_same && count == before.count)
+    for (size_t i = 0; i < count && is_same; i++)
+        is_same =
+            gbx_names_find(before.items, 0, count, uris[i], strlen(uris[i])) < count;
+    if (is_same) {
+        gbx_names_free(uris, count);
         return;
-    server->wanted = (gbx_uris){gbx_need(calloc(count + 1, sizeof *uris)), count};
-    for (size_t i = 0; i < count; i++)
-        server->wanted.items[i] = gbx_need(strdup(uris[i]));
+    }
+    server->wanted = (gbx_uris){uris, count};
     for (size_t i = 0; i < server->session_count; i++) {
-        gbx_session_listen_anew(server->sessions[i]);
-        is_legacy |= server->sessions[i]->phase == GBX_PHASE_READY &&
-                     !server->sessions[i]->is_modern;
+        gbx_session *session = server->sessions[i];
+
+        gbx_session_listen_anew(session);
+        send_each(session, "resources/unsubscribe", &before, &server->wanted);
+        send_each(session, "resources/subscribe", &server->wanted, &before);
     }
-    if (is_legacy && (server->facts.has & GBX_TELLS_UPDATES) != 0) {
-        start_each(server, "resources/unsubscribe", &before, &server->wanted);
-        start_each(server, "resources/subscribe", &server->wanted, &before);
-    }
-    free_uris(&before);
+    gbx_names_free(before.items, before.count);
     gbx_upstreams_wake(upstreams);
 }
 

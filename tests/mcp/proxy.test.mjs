@@ -254,6 +254,15 @@ for (const era of ERAS)
     assert.match(got.result.messages[0].content.text, /"context":"here"/);
   });
 
+test('nobody is asked with each letter that a completion is for', async () => {
+  const capabilities = { elicitation: { form: {} } };
+  const wire = await client('legacy', { mcpServers: { up: full('legacy') }, glovebox: { rules: [{ action: 'ask', prompt: '*' }] } });
+  await wire.initialize('2025-11-25', capabilities);
+  const { error } = await wire.get('completion/complete', { ref: { type: 'ref/prompt', name: 'up/test_prompt_with_arguments' }, argument: { name: 'arg1', value: 'p' } });
+  assert.match(error.message, /^NEEDS_APPROVAL/);
+  assert.ok(wire.told.every(({ method }) => method !== 'elicitation/create'));
+});
+
 test('without anybody to ask, the refusal says what a person can do', async () => {
   const wire = await client('legacy', { mcpServers: { up: full('legacy') }, glovebox: { rules: [{ action: 'ask', prompt: '*simple*' }] } });
   const { error } = await wire.get('prompts/get', { name: 'up/test_simple_prompt' });
@@ -303,6 +312,25 @@ for (const [title, [answer, wanted]] of Object.entries(ANSWERS))
     const { result, error } = await wire.get('resources/read', { uri: 'mcp://up/x://a' });
     assert.match(error?.message ?? JSON.stringify(result.contents), wanted);
   });
+
+test('a server with a long list does not cut the lists of others', async () => {
+  const long = `(method) => method === 'resources/list' && { resources: Array.from({ length: 4000 }, (_, i) => ({ uri: 'x://' + i, name: 'n', description: 'y'.repeat(5000) })) }`;
+  const wire = await client('modern', allow({ long: full('legacy', long), short: full('legacy') }));
+  const { resources } = (await wire.get('resources/list')).result;
+  const of = (server) => resources.filter(({ uri }) => uri.startsWith(`mcp://${server}/`)).length;
+  assert.ok(of('long') > 100 && of('long') < 1000 && of('short') > 0, `${of('long')} and ${of('short')}`);
+});
+
+test('a list that is being read does not keep its server from asking a person', async () => {
+  const wire = await client('legacy', allow({ up: full('legacy', "(method) => method === 'resources/list' && new Promise(() => {})") }));
+  await wire.initialize('2025-11-25', { elicitation: { form: {} } });
+  wire.get('resources/list').catch(() => {});
+  while (!/resources\/list/.test(await wire.tool('requests')));
+  const asked = wire.call('call', { server: 'up', tool: 'test_elicitation', args: { message: 'Who?' } });
+  const { id } = await wire.hear(({ method }) => method === 'elicitation/create');
+  wire.say({ id, result: { action: 'accept', content: { username: 'Ada', email: 'a@b' } } });
+  assert.match(JSON.stringify((await asked).result), /Ada/);
+});
 
 test('cancelled requests are forgotten, and a server that hangs delays no other', async () => {
   const wire = await client('legacy', allow({ up: full('legacy', '(method) => /list|read/.test(method) && !/tools/.test(method) && new Promise(() => {})'), fast: full('legacy') }));

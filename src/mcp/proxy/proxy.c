@@ -23,8 +23,8 @@
 
 #define RESULT_MAX  GBX_MIB(64)
 #define PARAMS_MAX  GBX_MIB(16)
-#define WANTED_MAX  1024  /* resources of one server that are subscribed to */
-#define PATIENCE_MS 15000 /* the longest wait for servers that start */
+#define WANTED_MAX  1024 /* resources of one server that are subscribed to */
+#define PATIENCE_MS 5000 /* the longest wait for lists; later ones are announced */
 
 typedef enum row_kind { LIST, READ, GET, COMPLETE } row_kind;
 

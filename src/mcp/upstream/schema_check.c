@@ -274,7 +274,8 @@ static bool fits_array(checking *c, const gbx_view m[], gbx_view value)
 
     if (gbx_view_kind(m[ITEMS]) == '[') /* an older dialect */
         return true;
-    for (size_t i = 0; gbx_view_next(value, &cursor, &none, &one); i++) {
+    for (size_t i = 0;
+         gbx_view_next(value, &cursor, &none, &one) && !is_over(c, one.len); i++) {
         if (!gbx_view_next(m[FIRST], &of_first, &none, &of))
             of = m[ITEMS];
         if (of.at != NULL && !fits_below(c, of, (gbx_view){0}, i, one))

@@ -219,14 +219,25 @@ static void put_answer(gbx_buf *to, const char *action, gbx_view content)
 
 /* ---- the legacy era ------------------------------------------------------------- */
 
+/* A list or a completion: nobody is asked for it. */
+static bool is_aside(const gbx_upstream_call *call)
+{
+    return call->method != NULL && call->author == NULL;
+}
+
 gbx_upstream_call *gbx_session_latest_call(const gbx_session *s)
 {
-    gbx_upstream_call *last = TAILQ_LAST(&s->calls, gbx_call_list);
-    const gbx_upstream_call *call;
+    gbx_upstream_call *last = NULL;
+    gbx_upstream_call *call;
 
     TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->author != last->author)
-        return NULL;
+    {
+        if (is_aside(call))
+            continue;
+        if (last != NULL && call->author != last->author)
+            return NULL;
+        last = call;
+    }
     return last;
 }
 
@@ -237,7 +248,7 @@ static gbx_upstream_call *asker(const gbx_session *s)
     const gbx_upstream_call *call;
 
     TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->ask == NULL)
+    if (call->ask == NULL && !is_aside(call))
         return NULL;
     return gbx_session_latest_call(s);
 }

@@ -81,26 +81,29 @@ static gbx_status add_server(gbx_json_reader *r, const char *text, size_t len,
                : status;
 }
 
+/* After checking it as a pattern. */
+static gbx_status add_glob(gbx_json_reader *r, const char *text, size_t len,
+                           char ***names, size_t *count)
+{
+    gbx_status status = check_glob(r, text, len);
+
+    return status == GBX_OK ? gbx_names_add(names, count, text, len, r->err) : status;
+}
+
 static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
                            void *target)
 {
     gbx_gate_rule *rule = target;
-    gbx_status status = check_glob(r, text, len);
 
-    return status == GBX_OK
-               ? gbx_names_add(&rule->tools, &rule->tool_count, text, len, r->err)
-               : status;
+    return add_glob(r, text, len, &rule->tools, &rule->tool_count);
 }
 
 static gbx_status add_prompt(gbx_json_reader *r, const char *text, size_t len,
                              void *target)
 {
     gbx_gate_rule *rule = target;
-    gbx_status status = check_glob(r, text, len);
 
-    return status == GBX_OK
-               ? gbx_names_add(&rule->prompts, &rule->prompt_count, text, len, r->err)
-               : status;
+    return add_glob(r, text, len, &rule->prompts, &rule->prompt_count);
 }
 
 static gbx_status add_scope(gbx_json_reader *r, const char *text, size_t len,

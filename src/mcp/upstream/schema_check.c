@@ -3,7 +3,7 @@
  * schema_check - checks the structured content of a tool against its outputSchema.
  *
  * Both are hostile. A value is refused only for what is certain: keywords that are not
- * known here (patterns, conditions, references to elsewhere) accept everything, and so
+ * known here (limits, patterns, conditions, references to elsewhere) accept everything, and so
  * does the rest of a value that costs too much: every look at a schema or a value counts.
  */
 #include "base/cleanup.h"
@@ -26,34 +26,23 @@ typedef struct checking {
     const char *why; /* constant; NULL: nothing is wrong yet */
 } checking;
 
-/* "nullable" is of OpenAPI; the limits are in pairs: at least, and at most. */
-/* clang-format off */
-#define KEYWORD_MAP(XX) \
-    XX(REF, "$ref") XX(TYPE, "type") XX(NULLABLE, "nullable") XX(ENUM, "enum") \
-    XX(CONST, "const") XX(ALL, "allOf") XX(ANY, "anyOf") XX(ONE, "oneOf") \
-    XX(REQUIRED, "required") XX(PROPERTIES, "properties") \
-    XX(PATTERNS, "patternProperties") XX(OTHERS, "additionalProperties") \
-    XX(FIRST, "prefixItems") XX(ITEMS, "items") \
-    XX(LIMITS, "minimum") XX(MAXIMUM, "maximum") \
-    XX(ABOVE, "exclusiveMinimum") XX(BELOW, "exclusiveMaximum") \
-    XX(MIN_LENGTH, "minLength") XX(MAX_LENGTH, "maxLength") \
-    XX(MIN_ITEMS, "minItems") XX(MAX_ITEMS, "maxItems") \
-    XX(MIN_MEMBERS, "minProperties") XX(MAX_MEMBERS, "maxProperties")
-/* clang-format on */
-
+/* Of these, "nullable" is of OpenAPI. */
 enum {
-#define XX(id, name) id,
-    KEYWORD_MAP(XX)
-#undef XX
-        KEYWORDS
-};
-
-static const struct {
-    char kind; /* of the values that it is about */
-    bool is_exclusive;
-} limits[KEYWORDS - LIMITS] = {
-    {'0', false}, {'0', false}, {'0', true},  {'0', true},  {'"', false},
-    {'"', false}, {'[', false}, {'[', false}, {'{', false}, {'{', false},
+    REF,
+    TYPE,
+    NULLABLE,
+    ENUM,
+    CONST,
+    ALL,
+    ANY,
+    ONE,
+    REQUIRED,
+    PROPERTIES,
+    PATTERNS,
+    OTHERS,
+    FIRST,
+    ITEMS,
+    KEYWORDS
 };
 
 static bool fits(checking *c, gbx_view schema, gbx_view value);
@@ -187,40 +176,6 @@ static bool is_among(gbx_view list, gbx_view value)
     return gbx_view_kind(list) != '[';
 }
 
-static size_t characters_of(gbx_view text)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = text.len + 1};
-    size_t count = 0;
-
-    (void)gbx_view_append_text(text, &to);
-    for (size_t i = 0; i < to.len; i++)
-        count += (to.data[i] & 0xC0) != 0x80;
-    return count;
-}
-
-static bool fits_limits(checking *c, const gbx_view m[], gbx_view value)
-{
-    char kind = gbx_view_kind(value);
-
-    for (size_t i = 0; i < GBX_COUNTOF(limits); i++) {
-        bool is_most = i % 2 == 1;
-        double limit;
-        double size;
-
-        if (limits[i].kind != kind || !number_of(m[LIMITS + i], &limit) ||
-            is_over(c, value.len))
-            continue;
-        if (kind != '0')
-            size = (double)(kind == '"' ? characters_of(value) : gbx_view_count(value));
-        else if (!number_of(value, &size))
-            continue;
-        if ((is_most ? size > limit : size < limit) ||
-            (limits[i].is_exclusive && size == limit))
-            return refuse(c, is_most ? "it is too large" : "it is too small");
-    }
-    return true;
-}
-
 /* ---- objects and arrays ------------------------------------------------------------- */
 
 static bool has_required(checking *c, gbx_view required, gbx_view value)
@@ -318,11 +273,20 @@ static bool fits_some(checking *c, gbx_view list, gbx_view value)
 
 static bool fits_keywords(checking *c, gbx_view schema, gbx_view value)
 {
-    static const char *const keywords[] = {
-#define XX(id, name) name,
-        KEYWORD_MAP(XX)
-#undef XX
-    };
+    static const char *const keywords[] = {"$ref",
+                                           "type",
+                                           "nullable",
+                                           "enum",
+                                           "const",
+                                           "allOf",
+                                           "anyOf",
+                                           "oneOf",
+                                           "required",
+                                           "properties",
+                                           "patternProperties",
+                                           "additionalProperties",
+                                           "prefixItems",
+                                           "items"};
     gbx_view m[KEYWORDS];
     char kind = gbx_view_kind(value);
 
@@ -335,9 +299,8 @@ static bool fits_keywords(checking *c, gbx_view schema, gbx_view value)
         (m[CONST].at != NULL && !may_equal(m[CONST], value)))
         return refuse(c, "it is not one of the values that may be");
     return (m[REF].at == NULL || fits(c, resolve(c, m[REF]), value)) &&
-           fits_limits(c, m, value) && fits_all(c, m[ALL], value) &&
-           fits_some(c, m[ANY], value) && fits_some(c, m[ONE], value) &&
-           (kind != '{' || fits_object(c, m, value)) &&
+           fits_all(c, m[ALL], value) && fits_some(c, m[ANY], value) &&
+           fits_some(c, m[ONE], value) && (kind != '{' || fits_object(c, m, value)) &&
            (kind != '[' || fits_array(c, m, value));
 }
 

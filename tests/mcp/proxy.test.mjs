@@ -100,6 +100,40 @@ test('a server at an address gets the name of what is read as a header', async (
     assert.deepEqual(seen.find(([each]) => each === method), [method, method, name]);
 });
 
+test('a server at an address that answers no subscription has a few of them at a time, and its calls go on', async () => {
+  const { createServer } = await import('node:http');
+  const open = new Set();
+  let most = 0;
+  let all = 0;
+  const results = { initialize: { protocolVersion: '2025-11-25', serverInfo: { name: 'x', version: '1' }, capabilities: { tools: {}, resources: { subscribe: true } } },
+    'tools/list': { tools: [{ name: 't', inputSchema: { type: 'object' } }] }, 'tools/call': { content: [{ type: 'text', text: 'called' }] } };
+  const at = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part) => { body += part; }).on('end', () => {
+      if (request.method !== 'POST') return response.writeHead(405).end();
+      const { id, method } = JSON.parse(body);
+      if (id === undefined) return response.writeHead(202).end();
+      if (method === 'resources/subscribe') {
+        most = Math.max(most, open.add(response).size);
+        all++;
+        return response.on('close', () => open.delete(response));
+      }
+      const answer = results[method] ? { result: results[method] } : { error: { code: -32601, message: 'no' } };
+      return response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    });
+  });
+  await new Promise((resolve) => { at.listen(0, '127.0.0.1', resolve); });
+  const wire = await client('legacy', allow({ up: { type: 'http', url: `http://127.0.0.1:${at.address().port}/` } }));
+  const call = async () => (await wire.call('call', { server: 'up', tool: 't' })).result.content[0].text;
+  assert.equal(await call(), 'called');
+  for (let i = 0; i < 12; i++) await wire.get('resources/subscribe', { uri: `mcp://up/x://${i}` });
+  while (all < 12) assert.equal(await call(), 'called'); // those without an answer are given up
+  assert.ok(most <= 8, `${most} at a time`);
+  await wire.close();
+  at.close();
+  at.closeAllConnections();
+});
+
 // ---- changes ----------------------------------------------------------------------
 
 const changed = (list) => ({ method: `notifications/${list}/list_changed` });

@@ -49,7 +49,7 @@ typedef struct http {
     gbx_http_exchange *settling;
     gbx_mcp_timer settle;
     TAILQ_HEAD(, gbx_http_waiting) later;
-    unsigned asides; /* messages without an id that are under way */
+    unsigned asides; /* messages without an awaited answer that are under way */
     bool has_dropped_asides;
 } http;
 
@@ -100,6 +100,17 @@ static void close_answered(http *h)
 static const gbx_http_exchange_hooks request_hooks;
 static const gbx_http_exchange_hooks stream_hooks;
 
+static bool is_aside(const gbx_link_message *message)
+{
+    return message->id == 0 || message->is_aside;
+}
+
+/* Of all exchanges, only these have a timeout of their own. */
+static bool was_aside(const gbx_http_exchange *exchange)
+{
+    return exchange->options.timeout_ms != 0;
+}
+
 static bool post(http *h, const gbx_link_message *message)
 {
     const char *method = message->method;
@@ -114,7 +125,7 @@ static bool post(http *h, const gbx_link_message *message)
         .is_first_try = name != NULL && !message->is_again,
         .is_last_try = name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
-        .timeout_ms = message->id == 0 ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
+        .timeout_ms = is_aside(message) ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
         .hooks = &request_hooks,
     };
     gbx_http_exchange *exchange;
@@ -133,7 +144,7 @@ static bool post(http *h, const gbx_link_message *message)
     if (exchange == NULL)
         return false;
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
-    h->asides += message->id == 0;
+    h->asides += is_aside(message);
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         h->settling = exchange;
         gbx_mcp_timer_set(&h->settle, gbx_timeout_ms(GBX_TIMEOUT_SETTLE));
@@ -198,7 +209,7 @@ static bool may_go(const http *h, const gbx_link_message *message)
     bool is_nowhere = h->is_sse && h->endpoint == NULL;
 
     return !is_nowhere && h->settling == NULL && gbx_oauth_is_ready(h->oauth) &&
-           (message->id != 0 || h->asides < ASIDES_AT_ONCE);
+           (!is_aside(message) || h->asides < ASIDES_AT_ONCE);
 }
 
 /* Queue a message until it may be sent. False: too many wait. */
@@ -568,12 +579,13 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
     LIST_REMOVE(exchange, entry);
     if (exchange == h->settling)
         end_settling(h);
-    if (exchange->options.id == 0) {
+    if (was_aside(exchange)) {
         h->asides--;
         send_waiting(h);
-    } else if (exchange->status == 401 && gbx_oauth_hold(h->oauth, exchange)) {
-        return;
     }
+    if (exchange->options.id != 0 && exchange->status == 401 &&
+        gbx_oauth_hold(h->oauth, exchange))
+        return;
     if (!resume(h, exchange))
         take_end(h, exchange, result);
     gbx_http_exchange_free(exchange);
@@ -595,6 +607,7 @@ static void on_resent(void *user, gbx_http_exchange *exchange)
     http *h = user;
 
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
+    h->asides += was_aside(exchange);
 }
 
 /* ---- the stream of unasked messages ----------------------------------------------

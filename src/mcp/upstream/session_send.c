@@ -74,8 +74,11 @@ bool gbx_session_send_method(gbx_session *s, int64_t id, const char *method,
     if (s->is_modern)
         gbx_session_put_meta(s, NULL, &text);
     gbx_rpc_end(&text);
-    return gbx_session_send(
-        s, &text, (gbx_link_message){.id = id, .method = method, .name = name});
+    return gbx_session_send(s, &text,
+                            (gbx_link_message){.id = id,
+                                               .method = method,
+                                               .name = name,
+                                               .is_aside = !gbx_session_awaits(s, id)});
 }
 
 bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,

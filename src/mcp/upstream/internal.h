@@ -166,7 +166,7 @@ typedef struct gbx_link_message {
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, constant; else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
-    bool is_aside;      /* nobody waits for the answer */
+    bool is_aside;      /* nobody waits for an answer */
     bool is_again;      /* the call was sent before, without an answer */
     bool is_repeatable; /* sending it twice does no harm */
     gbx_view schema;    /* of the tool's input, or no value */

@@ -100,17 +100,6 @@ static void close_answered(http *h)
 static const gbx_http_exchange_hooks request_hooks;
 static const gbx_http_exchange_hooks stream_hooks;
 
-static bool is_aside(const gbx_link_message *message)
-{
-    return message->id == 0 || message->is_aside;
-}
-
-/* Of all exchanges, only these have a timeout of their own. */
-static bool was_aside(const gbx_http_exchange *exchange)
-{
-    return exchange->options.timeout_ms != 0;
-}
-
 static bool post(http *h, const gbx_link_message *message)
 {
     const char *method = message->method;
@@ -125,7 +114,7 @@ static bool post(http *h, const gbx_link_message *message)
         .is_first_try = name != NULL && !message->is_again,
         .is_last_try = name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
-        .timeout_ms = is_aside(message) ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
+        .timeout_ms = message->is_aside ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
         .hooks = &request_hooks,
     };
     gbx_http_exchange *exchange;
@@ -144,7 +133,7 @@ static bool post(http *h, const gbx_link_message *message)
     if (exchange == NULL)
         return false;
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
-    h->asides += is_aside(message);
+    h->asides += message->is_aside;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         h->settling = exchange;
         gbx_mcp_timer_set(&h->settle, gbx_timeout_ms(GBX_TIMEOUT_SETTLE));
@@ -209,7 +198,7 @@ static bool may_go(const http *h, const gbx_link_message *message)
     bool is_nowhere = h->is_sse && h->endpoint == NULL;
 
     return !is_nowhere && h->settling == NULL && gbx_oauth_is_ready(h->oauth) &&
-           (!is_aside(message) || h->asides < ASIDES_AT_ONCE);
+           (!message->is_aside || h->asides < ASIDES_AT_ONCE);
 }
 
 /* Queue a message until it may be sent. False: too many wait. */
@@ -579,7 +568,7 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
     LIST_REMOVE(exchange, entry);
     if (exchange == h->settling)
         end_settling(h);
-    if (was_aside(exchange)) {
+    if (exchange->options.timeout_ms != 0) { /* of all, only these have one */
         h->asides--;
         send_waiting(h);
     }
@@ -607,7 +596,7 @@ static void on_resent(void *user, gbx_http_exchange *exchange)
     http *h = user;
 
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
-    h->asides += was_aside(exchange);
+    h->asides += exchange->options.timeout_ms != 0;
 }
 
 /* ---- the stream of unasked messages ----------------------------------------------

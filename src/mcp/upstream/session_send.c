@@ -13,6 +13,7 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message abou
 {
     about.text = (const char *)text->data;
     about.len = text->len;
+    about.is_aside |= about.id == 0;
     if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &about))
         return false;
     s->sent_bytes += about.len;

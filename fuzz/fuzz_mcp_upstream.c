@@ -332,7 +332,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .server_count = 1,
                              .settings.calls_at_once = 32};
     scene s = {.loop = gbx_mcp_loop_new(), .server = &server};
-    gbx_upstream_hooks hooks = {&s, on_changed, on_log, can_ask};
+    gbx_upstream_hooks hooks = {&s, on_changed, NULL, on_log, can_ask};
 
     assert(s.loop != NULL);
     if (size > 0) {

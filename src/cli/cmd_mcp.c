@@ -14,6 +14,7 @@
 #include "mcp/console/console.h"
 #include "mcp/data/data.h"
 #include "mcp/http/http.h"
+#include "mcp/proxy/proxy.h"
 #include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
 #include "mcp/telemetry/telemetry.h"
@@ -44,6 +45,7 @@ typedef struct servers_of_code {
     gbx_gate *gate;
     gbx_mcp_code *code;
     gbx_otlp_sender *traces;
+    gbx_proxy *proxy;
 } servers_of_code;
 
 static void on_tools(void *user, const char *server)
@@ -52,6 +54,15 @@ static void on_tools(void *user, const char *server)
 
     if (servers->code != NULL)
         gbx_mcp_code_tools_changed(servers->code, server);
+}
+
+static void on_news(void *user, const gbx_mcp_upstream_config *server,
+                    gbx_upstream_news news, gbx_view uri)
+{
+    const servers_of_code *servers = user;
+
+    if (servers->proxy != NULL)
+        gbx_proxy_on_news(servers->proxy, server, news, uri);
 }
 
 static unsigned can_ask(void *user)
@@ -135,6 +146,8 @@ static void close_servers(servers_of_code *servers)
 {
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
+    gbx_proxy_free(servers->proxy);
+    servers->proxy = NULL;
     gbx_gate_free(servers->gate);
     servers->gate = NULL; /* for on_log(): servers may still send messages */
     gbx_otlp_sender_free(servers->traces);
@@ -397,6 +410,7 @@ static gbx_status start_servers(serving *s)
     gbx_gate_options gate_options;
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
+                                .news = on_news,
                                 .log = on_log,
                                 .can_ask = can_ask};
 
@@ -412,6 +426,10 @@ static gbx_status start_servers(serving *s)
     };
     servers->gate =
         gbx_gate_new(s->loop, servers->config, servers->upstreams, &gate_options);
+    /* Whoever may not call servers may not read them, either. */
+    if (offers(s->args, "call"))
+        servers->proxy = gbx_proxy_new(s->loop, s->server, servers->config,
+                                       servers->upstreams, servers->gate);
     say_trouble(servers);
     if (s->page != NULL)
         gbx_console_link_servers(s->page, servers->config, servers->upstreams);

@@ -47,6 +47,7 @@ async function issuer(keys = [EC, RSA, ANY, P384, SHORT, FOR_ENCRYPTION, SECRET]
   return as;
 }
 
+const ONE = "export default (method) => method === 'prompts/list' && { prompts: [{ name: 'test_simple_prompt' }] };";
 let count = 0;
 const oauthFile = (as, more = {}) => put(`oauth-${++count}.json`, { issuer: as.url, resource: RESOURCE, scopes: SCOPES, ...more });
 const orders = put('orders.json', [{ id: 1, total: 7 }, { id: 2, total: 8 }]);
@@ -212,7 +213,7 @@ test('403: no scope, or a tool that another scope gives', async () => {
 
 test('with servers: tools and rules by scope, in scripts, too', async () => {
   const rules = [{ action: 'allow', tool: 'change', scope: ['other', 'all'] }, { action: 'deny', tool: 'change', reason: 'not for you' }, { action: 'allow' }];
-  const config = put('scoped.json', { mcpServers: { up: upstream('counting', put('counts', '')) }, glovebox: { rules } });
+  const config = put('scoped.json', { mcpServers: { up: upstream('counting', put('counts', '')), full: upstream('full', 'legacy', put('one.mjs', ONE)) }, glovebox: { rules } });
   const own = await begin(as, '--config', config);
   const run = (scope, code) => callOf(own, claim({ scope }), 'execute', { code }).then(resultOf);
   assert.deepEqual((await listed(own, claim({ scope: 'orders' }))).map(({ name }) => name), ['compute']);
@@ -226,6 +227,11 @@ test('with servers: tools and rules by scope, in scripts, too', async () => {
   const change = 'try { await servers.up.call("change", {}); return "done"; } catch ({ message }) { return message; }';
   assert.match((await run('scripts', change)).result, /not for you/);
   assert.equal((await run('all', change)).result, 'done');
+  const list = async (scope) => (await modern(own, claim({ scope }), 'prompts/list')).message.result.prompts.map(({ name }) => name);
+  assert.deepEqual([await list('all'), await list('scripts'), await list('orders')], [['full/test_simple_prompt'], [], []], 'of servers, with the tool `call`');
+  const get = async (scope) => (await modern(own, claim({ scope }), 'prompts/get', { name: 'full/test_simple_prompt' })).message;
+  assert.equal((await get('all')).result.messages.length, 1);
+  assert.match((await get('scripts')).error.message, /no prompts/);
   const { uri } = (await run('all', 'return await artifact("a", "kept")')).result;
   const read = (token) => modern(own, token, 'resources/read', { uri });
   assert.equal((await read(claim({ scope: 'all' }))).message.result.contents[0].text, 'kept');

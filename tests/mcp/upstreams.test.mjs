@@ -462,6 +462,20 @@ test('a link or a sound goes to clients whose version has it, and is text to oth
   }
 });
 
+test('structured content must fit the schema that its tool has told, except in an error', async () => {
+  const outputSchema = { type: 'object', properties: { rows: { type: 'array', items: { type: 'object', required: ['id'] } } } };
+  const wire = await open(allow({ up: told(`[{ ...${TOOL}, outputSchema: ${JSON.stringify(outputSchema)} }]`) }));
+  const tell = async (rows, isError) => (await wire.call('call', { server: 'up', tool: 'tell', args: { result: { content: [], structuredContent: { rows }, isError } } })).result;
+  assert.deepEqual((await tell([{ id: 1 }])).structuredContent, { rows: [{ id: 1 }] });
+  const why = "UPSTREAM_PROTOCOL: the structuredContent of the server 'up' does not fit the outputSchema of its tool 'tell': at '/rows/1/id', it is missing";
+  assert.ok((await tell([{ id: 1 }, {}])).content[0].text.startsWith(why));
+  assert.deepEqual((await tell([{}], true)).structuredContent, { rows: [{}] });
+  const nothing = await wire.call('call', { server: 'up', tool: 'tell', args: { result: { content: [{ type: 'text', text: 'a' }], structuredContent: null } } });
+  assert.equal(nothing.result.content[0].text, 'a');
+  const code = 'return servers.up.tell({ result: { content: [], structuredContent: { rows: 7 } } }).catch(({ code, message }) => `${code} ${message}`)';
+  assert.match(JSON.stringify((await wire.call('execute', { code })).result.structuredContent.result), /UPSTREAM_PROTOCOL.* at '\/rows', it is of another type/);
+});
+
 test('a value that has no block is told as text, too, in every version', async () => {
   const result = { content: [], structuredContent: { sum: 2 } };
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {

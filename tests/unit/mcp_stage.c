@@ -211,6 +211,10 @@ void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
     (void)snprintf(request->told, sizeof request->told, "done %s", id);
 }
 
+void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name)
+{
+}
+
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  const char *about,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),

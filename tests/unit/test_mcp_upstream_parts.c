@@ -2,6 +2,7 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "loaded_curl.h"
 #include "mcp/upstream/internal.h"
 #include "table.h"
@@ -44,7 +45,7 @@ TEST(tools__that_cannot_be_called_are_dropped)
     assert_memory_equal(view.at,
                         "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]}]",
                         view.len);
-    view = gbx_tools_schema(tools, gbx_tools_find(tools, "good"));
+    view = gbx_tools_member(tools, gbx_tools_find(tools, "good"), "inputSchema");
     assert_memory_equal(view.at, "{\"a\":1}", view.len);
     assert_string_equal(tools->dropped_why,
                         "7 left out: 5 with no name, or none that can be written, "
@@ -152,6 +153,80 @@ static size_t rows_of(const char *section, bool has_escapes,
                       const table_line **ret_rows)
 {
     return table_lines("unit/mcp/upstream_parts.txt", section, has_escapes, ret_rows);
+}
+
+/* ---- structured content ------------------------------------------------------ */
+
+TEST(schemas__are_what_structured_content_has_to_fit)
+{
+    const table_line *rows;
+    size_t count = rows_of("structured", false, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        char why[256] = "fits";
+
+        (void)gbx_schema_check(view_of(rows[i].cell[0]), view_of(rows[i].cell[1]), why,
+                               sizeof why);
+        if (strcmp(why, rows[i].cell[2]) != 0)
+            fail_msg("line %u: %s", rows[i].number, why);
+    }
+}
+
+/* begin, then `each` until there are so many bytes, then end. */
+static gbx_buf long_text(const char *begin, const char *each, size_t bytes,
+                         const char *end)
+{
+    gbx_buf text = {.ceiling = bytes + GBX_KIB(4)};
+
+    (void)gbx_buf_puts(&text, begin);
+    while (text.len < bytes)
+        (void)gbx_buf_puts(&text, each);
+    assert_true(gbx_buf_puts(&text, end));
+    return text;
+}
+
+/* What costs too much is let pass, soon. */
+TEST(schemas__are_checked_in_bounded_time)
+{
+#define DEFS "\"$defs\":{\"z\":1"
+    static const struct {
+        const char *schema[3];
+        const char *value[3];
+    } rows[] = {
+        {{"{\"items\":{\"type\":\"integer\"},\"title\":\"", "a", "\"}"},
+         {"[0", ",1,2,3,4,5,6,7,8,9,10", ",\"x\"]"}},
+        /* each item, member or alternative looks at all of something else */
+        {{"{\"items\":{\"$ref\":\"#/$defs/last\"}," DEFS, ",\"a\":{\"b\":[1,2]}",
+          ",\"last\":{\"type\":\"integer\"}}}"},
+         {"[0", ",1,2,3,4,5,6,7,8,9,10", ",\"x\"]"}},
+        {{"{\"properties\":{\"z\":1", ",\"a\":{\"b\":[1,2]}",
+          "},\"additionalProperties\":{\"type\":\"integer\"}}"},
+         {"{\"a\":0", ",\"c\":1,\"d\":2", ",\"e\":\"x\"}"}},
+        {{"{\"required\":[\"z\"", ",\"z\"", ",\"missing\"]}"},
+         {"{\"a\":0", ",\"c\":1,\"d\":2", ",\"z\":\"x\"}"}},
+        {{"{\"enum\":[\"z\"", ",\"b\",\"\\u0061\"", ",\"x\"]}"},
+         {"\"x", "\\u0061xxxxxxxxx", "\""}},
+        {{"{\"allOf\":[{}", ",{\"const\":\"xx\"}", "]}"},
+         {"\"x", "\\u0061xxxxxxxxx", "\""}},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        const char *const *s = rows[i].schema;
+        const char *const *v = rows[i].value;
+        gbx_buf schema = long_text(s[0], s[1], GBX_MIB(4), s[2]);
+        gbx_buf value = long_text(v[0], v[1], GBX_MIB(4), v[2]);
+        int64_t start_ns = gbx_clock_now_ns();
+        char why[256];
+
+        (void)gbx_schema_check((gbx_view){(const char *)schema.data, schema.len},
+                               (gbx_view){(const char *)value.data, value.len}, why,
+                               sizeof why);
+        if (gbx_clock_now_ns() - start_ns > 5000 * GBX_NS_PER_MS)
+            fail_msg("row %zu", i);
+        gbx_buf_cleanup(&schema);
+        gbx_buf_cleanup(&value);
+    }
+#undef DEFS
 }
 
 TEST(schema__is_sound_or_the_tool_is_not_called)

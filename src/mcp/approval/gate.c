@@ -44,13 +44,15 @@ static void learn(gbx_tool_call *call)
     gbx_upstream_learn(call->gate->upstreams, call->up.server, on_learned, call);
 }
 
-/* A person's permanent answer has priority over the rules, except over denials. False:
- * the call has ended. */
+/* A person's permanent answer about a tool has priority over the rules, except over
+ * denials. False: the call has ended. */
 static bool follow_grant(gbx_tool_call *call)
 {
     gbx_error err = {0};
     gbx_grant grant;
 
+    if (call->subject != GBX_GATE_TOOL)
+        return true;
     if (gbx_grants_file_find(call->gate->standing, call->up.server->name, call->up.tool,
                              &grant, &err) != GBX_OK) {
         gbx_gate_refuse(call, "DENIED",
@@ -93,12 +95,43 @@ static void follow(gbx_tool_call *call)
     gbx_gate_pass(call);
 }
 
+/* False: the call has ended. */
+static bool can_judge(gbx_tool_call *call)
+{
+    if (call->verdict.fault != NULL)
+        gbx_gate_refuse(
+            call, "INVALID_ARGS",
+            "a rule looks at the argument '%.200s', which it cannot judge: %s",
+            call->verdict.fault_path, call->verdict.fault);
+    return call->verdict.fault == NULL;
+}
+
+static void go_on_without_tool(gbx_tool_call *call)
+{
+    if (call->subject == GBX_GATE_LIST) {
+        gbx_gate_pass(call);
+        return;
+    }
+    call->verdict =
+        gbx_rules_decide_other(call->gate->config->rules, call->up.server->name,
+                               call->subject, call->up.tool);
+    if (!can_judge(call))
+        return;
+    call->decided = true;
+    follow(call);
+}
+
 /* Decide, possibly again, and act on the verdict. */
 static void go_on(gbx_tool_call *call)
 {
     const gbx_upstreams *upstreams = call->gate->upstreams;
-    gbx_gate_hint hint = gbx_upstreams_tool(upstreams, call->up.server, call->up.tool);
+    gbx_gate_hint hint;
 
+    if (call->subject != GBX_GATE_TOOL) {
+        go_on_without_tool(call);
+        return;
+    }
+    hint = gbx_upstreams_tool(upstreams, call->up.server, call->up.tool);
     if (hint == GBX_GATE_HINT_MISSING && gbx_gate_rename(call))
         hint = gbx_upstreams_tool(upstreams, call->up.server, call->up.tool);
     if (hint == GBX_GATE_HINT_MISSING) {
@@ -112,13 +145,8 @@ static void go_on(gbx_tool_call *call)
     }
     call->verdict = gbx_rules_decide(call->gate->config->rules, call->up.server->name,
                                      call->up.tool, call->called, call->args, hint);
-    if (call->verdict.fault != NULL) {
-        gbx_gate_refuse(
-            call, "INVALID_ARGS",
-            "a rule looks at the argument '%.200s', which it cannot judge: %s",
-            call->verdict.fault_path, call->verdict.fault);
+    if (!can_judge(call))
         return;
-    }
     /* Do not ask a person about a tool that may not exist. */
     if (call->verdict.needs_hint ||
         (call->verdict.action == GBX_GATE_ASK && hint == GBX_GATE_HINT_UNKNOWN)) {
@@ -204,6 +232,15 @@ void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
     gbx_mcp_timer_init(&call->later, gate->loop, on_later, call);
     TAILQ_INSERT_TAIL(&gate->calls, call, in_gate);
     gbx_mcp_timer_fire(&call->later);
+}
+
+bool gbx_gate_permits(const gbx_gate *gate, const char *server,
+                      gbx_gate_subject subject, const char *name)
+{
+    gbx_gate_verdict verdict =
+        gbx_rules_decide_other(gate->config->rules, server, subject, name);
+
+    return verdict.fault == NULL && verdict.action != GBX_GATE_DENY;
 }
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)

@@ -65,6 +65,7 @@ struct gbx_tool_call {
     gbx_upstream_call up;
     char *args_text; /* JSON object; hostile */
     size_t args_len;
+    gbx_gate_subject subject; /* up.tool is its name; TOOL: up.method is not set */
     gbx_mcp_request *request; /* the client's: for questions, cancellation, trace */
     char run[GBX_TOOL_CALL_RUN_SIZE]; /* call id of the run, or "" for a direct call */
     uint32_t line;                    /* in the script, as it says itself; 0: none */
@@ -82,6 +83,7 @@ struct gbx_tool_call {
     gbx_gate *gate; /* NULL once it is done */
     gbx_tool_call_state state;
     gbx_gate_fate fate;
+    int error_code; /* of the server's refusal, or 0 */
     TAILQ_ENTRY(gbx_tool_call) in_gate;
     gbx_mcp_timer later; /* begins or ends the call from the loop */
     char *called;        /* the first name, if other_name() gave another one; or NULL */
@@ -142,6 +144,10 @@ void gbx_gate_end_run(gbx_gate *gate, const char *run);
 /* How calls of a tool of tools/list will be decided: "denied", "asks a person",
  * "depends on arguments", or "" if they are allowed. Constant. */
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool);
+
+/* May a resource or a prompt be used, perhaps after a question? */
+bool gbx_gate_permits(const gbx_gate *gate, const char *server,
+                      gbx_gate_subject subject, const char *name);
 
 /* Append text without values of secrets, for output other than answers (logs, results
  * of runs). False: it could not be redacted, and must not be passed on. */

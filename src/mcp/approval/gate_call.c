@@ -82,6 +82,7 @@ void gbx_gate_fail(gbx_tool_call *call, const gbx_upstream_reply *reply)
     const char *code = gbx_upstream_fault_name(reply->fault);
 
     call->retryable = gbx_upstream_is_retryable(reply);
+    call->error_code = reply->code;
     if (reply->remedy != GBX_REMEDY_SIGN_IN || call->has_signed_in) {
         gbx_gate_refuse(call, code, "%s", reply->message);
         return;

@@ -65,9 +65,11 @@ static bool is_offered(const gbx_tool_call *call, choice c)
     return (call->offered & 1u << c) != 0;
 }
 
-/* A call that is not shown completely can only be allowed once. */
+/* A call that is not shown completely can only be allowed once, and so can what is not a
+ * call of a tool: grants name tools. */
 static void choose_offers(gbx_tool_call *call, bool is_whole)
 {
+    is_whole = is_whole && call->subject == GBX_GATE_TOOL;
     free(call->rule);
     call->rule = is_whole && !call->gate->options.keeps_no_answers &&
                          gbx_grants_file_is_open(call->gate->standing)
@@ -237,7 +239,7 @@ static void put_choices(gbx_buf *to, const gbx_tool_call *call)
             (void)gbx_buf_printf(to, "\n- %s: ", choices[c].title);
             put_covered(to, call, c);
         }
-    if (!is_offered(call, SESSION))
+    if (!is_offered(call, SESSION) && call->subject == GBX_GATE_TOOL)
         (void)gbx_buf_puts(to, "\nNo more can be allowed, since not every part of the "
                                "arguments is shown.");
 }
@@ -247,7 +249,8 @@ static bool put_message(gbx_buf *to, gbx_tool_call *call)
     size_t rule = call->verdict.rule;
     const char *reason = gbx_gate_reason(call);
 
-    (void)gbx_buf_puts(to, "Allow a call of the tool ");
+    (void)gbx_buf_printf(to, "Allow a call of the %s ",
+                         gbx_gate_subject_name(call->subject));
     gbx_gate_put_name(to, call->up.tool);
     (void)gbx_buf_puts(to, " of the server ");
     gbx_gate_put_name(to, call->up.server->name);
@@ -307,11 +310,19 @@ static void put_word(gbx_buf *to, const char *word)
 static void refuse_unasked(gbx_tool_call *call, const char *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how = {.ceiling = GBX_KIB(16)};
-    GBX_CLEANUP(gbx_free) char *rule = gbx_gate_rule_of(call);
+    GBX_CLEANUP(gbx_free) char *rule = NULL;
     const char *page = call->gate->options.page;
     bool has_page = page != NULL && page[0] != '\0';
 
     call->answer = "nobody";
+    if (call->subject != GBX_GATE_TOOL) {
+        gbx_gate_refuse(call, "NEEDS_APPROVAL",
+                        "a person has to allow this, and %s; a rule that allows this "
+                        "%s, before the one that asks, does it for good",
+                        why, gbx_gate_subject_name(call->subject));
+        return;
+    }
+    rule = gbx_gate_rule_of(call);
     if (has_page || call->gate->config->path != NULL)
         (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to ");
     if (has_page)
@@ -443,7 +454,8 @@ static void ask(gbx_tool_call *call)
 
 void gbx_gate_question(gbx_tool_call *call)
 {
-    switch (gbx_gate_look_up(call->gate, call)) {
+    switch (call->subject == GBX_GATE_TOOL ? gbx_gate_look_up(call->gate, call)
+                                           : GBX_GRANT_NONE) {
     case GBX_GRANT_ALLOW:
         call->answer = "before";
         gbx_gate_pass(call);

@@ -62,7 +62,8 @@ static bool put_message(gbx_buf *to, const gbx_tool_call *call,
 {
     (void)gbx_buf_puts(to, "The server ");
     gbx_gate_put_name(to, call->up.server->name);
-    (void)gbx_buf_puts(to, " asks, for a call of its tool ");
+    (void)gbx_buf_printf(to, " asks, for a call of its %s ",
+                         gbx_gate_subject_name(call->subject));
     gbx_gate_put_name(to, call->up.tool);
     (void)gbx_buf_puts(to, question->url.at != NULL
                                ? ", that you open a page. Its words:\n\n"
@@ -90,6 +91,16 @@ static void print_id(char ret[ID_SIZE], const gbx_tool_call *call, unsigned numb
     (void)snprintf(ret, ID_SIZE, "%.64s/%u", call->up.server->name, number);
 }
 
+/* It keeps the server's name, unless a secret is in it. */
+static void name_question(const gbx_tool_call *call, gbx_view name)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+
+    if (name.at != NULL && put_clean(&clean, call, name) && clean.len - 1 == name.len &&
+        memcmp(clean.data, name.at, name.len) == 0)
+        gbx_mcp_name_question(call->request, name);
+}
+
 static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, relayed *r)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(64)};
@@ -105,6 +116,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
     if (!is_url) {
         gbx_mcp_ask(call->request, (const char *)message.data, (const char *)clean.data,
                     NULL, on_answer, r);
+        name_question(call, question->name);
         return true;
     }
     url = gbx_view_string(question->url, GBX_KIB(4));
@@ -114,6 +126,7 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
         memcmp(clean.data, question->url.at, question->url.len) != 0)
         return false;
     gbx_mcp_ask_url(call->request, (const char *)message.data, url, id, on_answer, r);
+    name_question(call, question->name);
     return true;
 }
 
@@ -221,6 +234,17 @@ static void on_progress(void *user, const char *message, size_t len)
         call->progress(call, (const char *)clean.data, clean.len);
 }
 
+static void on_says(void *user, gbx_log_level level, const char *line)
+{
+    const gbx_tool_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(32)};
+
+    if (call->state == GBX_TOOL_CALL_SENT && !call->cancelled &&
+        call->request != NULL &&
+        gbx_buf_printf(&text, "%s: %s", call->up.server->name, line))
+        gbx_mcp_log_line(call->request, level, (const char *)text.data, text.len);
+}
+
 /* The trace of the call, as members of _meta; NULL: it has none. An observed call is in a
  * span of its own; tracestate is about the trace of the request, if that goes on. */
 static char *print_meta(gbx_tool_call *call)
@@ -255,10 +279,12 @@ void gbx_gate_pass(gbx_tool_call *call)
     up->progress = call->progress != NULL ? on_progress : NULL;
     up->can_ask = call->request != NULL ? gbx_mcp_can_ask(call->request) : 0;
     up->ask = up->can_ask != 0 ? relay : NULL;
+    up->says = on_says;
     up->url_is_done = on_url_done;
     up->done = on_reply;
     up->user = call;
-    if (gbx_secrets_are_in(args)) {
+    /* The parameters of a list are a server's own. */
+    if (call->subject != GBX_GATE_LIST && gbx_secrets_are_in(args)) {
         call->filled.ceiling = GBX_SECRETS_FILLED_MAX;
         if (gbx_secrets_fill(call->gate->config->rules->secrets,
                              &(gbx_secret_target){.function = up->server->name}, args,

@@ -127,7 +127,8 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     size_t len;
 
     end_span(call, reply);
-    if (gate->options.on_line == NULL || !may_say(call, reply))
+    if (gate->options.on_line == NULL || call->subject == GBX_GATE_LIST ||
+        !may_say(call, reply))
         return;
     head = head_of(gate, GBX_AUDIT_MCP_CALL);
     gbx_log_line_begin(&line, &head);
@@ -155,7 +156,8 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
     /* "files/write_file" is hostile: the tool's name comes from the script. */
     gbx_log_line_text(&line, "server", call->up.server->name,
                       strlen(call->up.server->name));
-    gbx_log_line_text(&line, "tool", call->up.tool, strlen(call->up.tool));
+    gbx_log_line_text(&line, gbx_gate_subject_name(call->subject), call->up.tool,
+                      strlen(call->up.tool));
     text = gbx_log_line_end(&line, &len);
     gate->options.on_line(gate->options.on_line_user, text, len);
 }

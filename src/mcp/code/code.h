@@ -125,6 +125,33 @@ void gbx_block_link(gbx_buf *to, const char *uri, const char *name,
 void gbx_excerpt_link(const gbx_excerpt *cut, const char *name, const char *mime_type,
                       gbx_buf *to);
 
+/* A resource or a prompt of a server has the server's name before its own:
+ * "mcp://files/file:///home/you/a.txt", "files/summary". Nothing is escaped: a name of a
+ * server has no slash. */
+#define GBX_PROXY_SCHEME "mcp://"
+#define GBX_NAMED_MAX    2047 /* bytes of these */
+
+/* Results of a server's methods that are not about tools. */
+typedef enum gbx_result_kind {
+    GBX_RESULT_RESOURCES,
+    GBX_RESULT_TEMPLATES,
+    GBX_RESULT_PROMPTS,
+    GBX_RESULT_CONTENTS,
+    GBX_RESULT_PROMPT,
+    GBX_RESULT_COMPLETION,
+} gbx_result_kind;
+
+/* May this entry of a list be shown? */
+typedef struct gbx_entry_filter {
+    bool (*passes)(void *user, gbx_view entry);
+    void *user;
+} gbx_entry_filter;
+
+/* Append the members of the result, for a client that speaks that version. False: one
+ * that is required is missing or invalid. filter: or NULL. */
+bool gbx_result_write(gbx_view result, gbx_result_kind kind, const char *server,
+                      const char *version, const gbx_entry_filter *filter, gbx_buf *to);
+
 /* ---- parsing on the loop -------------------------------------------------- */
 
 /* The time that the loop may spend on parsing one text of code: twice what 8 KiB of

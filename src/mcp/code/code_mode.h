@@ -35,6 +35,7 @@ typedef struct gbx_blocks_room {
     gbx_artifacts *store; /* keeps a text that is longer */
     const char *name;     /* of the artifact */
     const char *version;  /* protocol version that the client speaks */
+    const char *server;   /* whose resources clients can read, or NULL */
     int64_t now_ns;
 } gbx_blocks_room;
 

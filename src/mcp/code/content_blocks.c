@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content_blocks - rewrites blocks with the members that every client knows. Other and
- * invalid members are left out; a block that lacks a required member is invalid.
+ * content_blocks - rewrites blocks, and what servers have besides tools, with the members
+ * that every client knows. Other and invalid members are left out; a block that lacks a
+ * required member is invalid.
  */
 #include "mcp/code/code_mode.h"
 
@@ -28,6 +29,19 @@ typedef enum member_kind {
     AUDIENCE,
     PRIORITY,
     MOMENT,
+    FLAG,
+    ROLE,
+    URI,  /* of the server's; for a client with the server's name */
+    NAME, /* likewise */
+    BLOCK,
+    STRINGS,
+    COMPLETION,
+    RESOURCES, /* from here on: arrays of objects; invalid ones are left out */
+    TEMPLATES,
+    PROMPTS,
+    ARGUMENTS,
+    CONTENTS,
+    MESSAGES,
 } member_kind;
 
 typedef enum need {
@@ -41,7 +55,7 @@ typedef struct member {
     need need;
 } member;
 
-#define MEMBERS_MAX 6
+#define MEMBERS_MAX 7
 
 /* The types of blocks; a list of members ends in NOTHING. */
 static const struct {
@@ -54,7 +68,7 @@ static const struct {
     {"audio", "2025-03-26", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
     {"resource_link",
      GBX_MCP_LINKS_SINCE,
-     {{"uri", TEXT, MUST},
+     {{"uri", URI, MUST},
       {"name", SHOWN, MUST},
       {"title", SHOWN, MAY},
       {"description", SHOWN, MAY},
@@ -69,12 +83,12 @@ static const member common[] = {{"annotations", ANNOTATIONS, MAY},
                                 {NULL, NOTHING, MAY}};
 
 /* The members of a text resource. */
-static const member of_text[] = {{"uri", TEXT, MUST},
+static const member of_text[] = {{"uri", URI, MUST},
                                  {"text", SHOWN, MUST},
                                  {"mimeType", TEXT, MAY},
                                  {"_meta", OBJECT, MAY},
                                  {NULL, NOTHING, MAY}};
-static const member of_blob[] = {{"uri", TEXT, MUST},
+static const member of_blob[] = {{"uri", URI, MUST},
                                  {"blob", BASE64, MUST},
                                  {"mimeType", TEXT, MAY},
                                  {"_meta", OBJECT, MAY},
@@ -85,10 +99,73 @@ static const member of_annotations[] = {{"audience", AUDIENCE, MAY},
                                         {"lastModified", MOMENT, MAY},
                                         {NULL, NOTHING, MAY}};
 
-/* The block being written. */
+/* A text that is read by itself: nothing is escaped for people. */
+static const member of_whole_text[] = {{"uri", URI, MUST},
+                                       {"text", TEXT, MUST},
+                                       {"mimeType", TEXT, MAY},
+                                       {"_meta", OBJECT, MAY},
+                                       {NULL, NOTHING, MAY}};
+
+static const member of_resource[] = {{"uri", URI, MUST},
+                                     {"name", SHOWN, MUST},
+                                     {"title", SHOWN, MAY},
+                                     {"description", SHOWN, MAY},
+                                     {"mimeType", TEXT, MAY},
+                                     {"size", NUMBER, MAY},
+                                     {"annotations", ANNOTATIONS, MAY},
+                                     {NULL, NOTHING, MAY}};
+static const member of_template[] = {{"uriTemplate", URI, MUST},
+                                     {"name", SHOWN, MUST},
+                                     {"title", SHOWN, MAY},
+                                     {"description", SHOWN, MAY},
+                                     {"mimeType", TEXT, MAY},
+                                     {"annotations", ANNOTATIONS, MAY},
+                                     {NULL, NOTHING, MAY}};
+static const member of_prompt[] = {{"name", NAME, MUST},
+                                   {"title", SHOWN, MAY},
+                                   {"description", SHOWN, MAY},
+                                   {"arguments", ARGUMENTS, MAY},
+                                   {NULL, NOTHING, MAY}};
+static const member of_argument[] = {{"name", TEXT, MUST},
+                                     {"title", SHOWN, MAY},
+                                     {"description", SHOWN, MAY},
+                                     {"required", FLAG, MAY},
+                                     {NULL, NOTHING, MAY}};
+static const member of_message[] = {{"role", ROLE, MUST},
+                                    {"content", BLOCK, MUST},
+                                    {NULL, NOTHING, MAY}};
+static const member of_completion[] = {{"values", STRINGS, MUST},
+                                       {"total", NUMBER, MAY},
+                                       {"hasMore", FLAG, MAY},
+                                       {NULL, NOTHING, MAY}};
+
+static const member *const tables[] = {
+    [ANNOTATIONS] = of_annotations, [COMPLETION] = of_completion,
+    [RESOURCES] = of_resource,      [TEMPLATES] = of_template,
+    [PROMPTS] = of_prompt,          [ARGUMENTS] = of_argument,
+    [MESSAGES] = of_message,
+};
+
+/* The results. */
+static const member results[][3] = {
+    [GBX_RESULT_RESOURCES] = {{"resources", RESOURCES, MUST}, {NULL, NOTHING, MAY}},
+    [GBX_RESULT_TEMPLATES] = {{"resourceTemplates", TEMPLATES, MUST},
+                              {NULL, NOTHING, MAY}},
+    [GBX_RESULT_PROMPTS] = {{"prompts", PROMPTS, MUST}, {NULL, NOTHING, MAY}},
+    [GBX_RESULT_CONTENTS] = {{"contents", CONTENTS, MUST}, {NULL, NOTHING, MAY}},
+    [GBX_RESULT_PROMPT] = {{"description", SHOWN, MAY},
+                           {"messages", MESSAGES, MUST},
+                           {NULL, NOTHING, MAY}},
+    [GBX_RESULT_COMPLETION] = {{"completion", COMPLETION, MUST}, {NULL, NOTHING, MAY}},
+};
+
+/* What is being written. */
 typedef struct writer {
     gbx_buf *to;
-    size_t data_len; /* of the base64 in it */
+    size_t data_len;    /* of the base64 in it */
+    const char *server; /* whose URIs and names are written, or NULL: as they are */
+    const char *version;
+    const gbx_entry_filter *filter; /* of a list, or NULL */
 } writer;
 
 /* ---- members --------------------------------------------------------------------- */
@@ -190,6 +267,60 @@ static bool is_moment(gbx_view view)
 }
 
 static bool put_object(gbx_view view, const member *members, writer *w);
+static bool put_block(gbx_view block, writer *w);
+static void put_as_text(gbx_view value, gbx_buf *to);
+
+/* False: a client could not give it back as it is. */
+static bool put_named(gbx_view view, const char *scheme, writer *w)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_NAMED_MAX};
+    size_t start = 0;
+
+    if (w->server == NULL)
+        return gbx_buf_append(w->to, view.at, view.len);
+    (void)gbx_buf_printf(&text, "%s%s/", scheme, w->server);
+    start = text.len;
+    return gbx_view_take_text(view, &text) && text.len > start &&
+           gbx_utf8_unescaped(text.data, text.len, GBX_ESCAPE_LINE | GBX_ESCAPE_ALL) ==
+               text.len &&
+           gbx_json_append_string(w->to, text.data, text.len);
+}
+
+static bool put_list(gbx_view list, member_kind kind, writer *w)
+{
+    gbx_buf *to = w->to;
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
+
+    (void)gbx_buf_puts(to, "[");
+    while (!to->failed && gbx_view_next(list, &cursor, &none, &item)) {
+        const member *table = kind != CONTENTS ? tables[kind]
+                              : gbx_view_kind(gbx_view_member(item, "text")) == '"'
+                                  ? of_whole_text
+                                  : of_blob;
+        size_t before = to->len;
+
+        if (w->filter != NULL && kind != ARGUMENTS &&
+            !w->filter->passes(w->filter->user, item))
+            continue;
+        gbx_json_put_key(to, NULL);
+        if (!put_object(item, table, w) && !to->failed)
+            to->len = before;
+    }
+    return gbx_buf_puts(to, "]");
+}
+
+static bool put_content(gbx_view block, writer *w)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = CONTENT_MAX};
+    writer own = *w;
+
+    own.to = &text;
+    if (!put_block(block, &own))
+        put_as_text(block, &text);
+    return !text.failed && gbx_buf_append(w->to, text.data, text.len);
+}
 
 static bool put_value(gbx_view value, member_kind kind, writer *w)
 {
@@ -197,8 +328,16 @@ static bool put_value(gbx_view value, member_kind kind, writer *w)
         return put_object(value,
                           gbx_view_member(value, "text").at != NULL ? of_text : of_blob,
                           w);
-    if (kind == ANNOTATIONS)
-        return put_object(value, of_annotations, w);
+    if (kind == ANNOTATIONS || kind == COMPLETION)
+        return put_object(value, tables[kind], w);
+    if (kind >= RESOURCES)
+        return put_list(value, kind, w);
+    if (kind == BLOCK)
+        return put_content(value, w);
+    if (kind == URI)
+        return put_named(value, GBX_PROXY_SCHEME, w);
+    if (kind == NAME)
+        return put_named(value, "", w);
     if (kind == BASE64)
         return put_base64(value, w);
     if (kind == SHOWN)
@@ -206,13 +345,39 @@ static bool put_value(gbx_view value, member_kind kind, writer *w)
     return gbx_buf_append(w->to, value.at, value.len);
 }
 
+static bool are_strings(gbx_view list)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
+
+    while (gbx_view_next(list, &cursor, &none, &item))
+        if (gbx_view_kind(item) != '"')
+            return false;
+    return gbx_view_kind(list) == '[';
+}
+
 static bool is_fit(gbx_view value, member_kind kind)
 {
     switch (kind) {
     case TEXT:
     case SHOWN:
+    case URI:
+    case NAME:
     case BASE64: return gbx_view_kind(value) == '"';
     case NUMBER: return is_plain_number(value);
+    case FLAG: return gbx_view_kind(value) == 't' || gbx_view_kind(value) == 'f';
+    case ROLE:
+        return gbx_view_is_text(value, "user") || gbx_view_is_text(value, "assistant");
+    case STRINGS: return are_strings(value);
+    case RESOURCES:
+    case TEMPLATES:
+    case PROMPTS:
+    case ARGUMENTS:
+    case CONTENTS:
+    case MESSAGES: return gbx_view_kind(value) == '[';
+    case BLOCK:
+    case COMPLETION:
     case OBJECT:
     case RESOURCE:
     case ANNOTATIONS: return gbx_view_kind(value) == '{';
@@ -256,25 +421,24 @@ static bool put_object(gbx_view view, const member *members, writer *w)
 /* ---- blocks ---------------------------------------------------------------------- */
 
 /* Append the block. False: not valid in that version, and nothing appended. */
-static bool put_block(gbx_view block, const char *version, gbx_buf *to,
-                      size_t *ret_data_len)
+static bool put_block(gbx_view block, writer *w)
 {
     gbx_view type = gbx_view_member(block, "type");
+    gbx_buf *to = w->to;
     size_t before = to->len;
-    writer w = {.to = to};
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (!gbx_view_is_text(type, types[i].name) ||
-            strcmp(version, types[i].since) < 0)
+            strcmp(w->version, types[i].since) < 0)
             continue;
         gbx_json_put_open(to, NULL, '{');
         gbx_json_put_text(to, "type", types[i].name);
-        if (!to->failed && put_members(block, types[i].members, &w) &&
-            put_members(block, common, &w) && gbx_buf_puts(to, "}")) {
-            *ret_data_len = w.data_len;
+        w->data_len = 0;
+        if (!to->failed && put_members(block, types[i].members, w) &&
+            put_members(block, common, w) && gbx_buf_puts(to, "}"))
             return true;
-        }
     }
+    w->data_len = 0;
     if (!to->failed)
         to->len = before;
     return false;
@@ -293,6 +457,7 @@ static void put_as_text(gbx_view value, gbx_buf *to)
 /* False: they do not all fit. */
 static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 {
+    writer w = {.to = to, .server = room->server, .version = room->version};
     size_t start = to->len;
     size_t data_len = 0;
     size_t cursor = 0;
@@ -300,11 +465,9 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
     gbx_view block;
 
     while (gbx_view_next(content, &cursor, &none, &block)) {
-        size_t its_data = 0;
-
-        if (!put_block(block, room->version, to, &its_data))
+        if (!put_block(block, &w))
             put_as_text(block, to);
-        data_len += its_data;
+        data_len += w.data_len;
         if (to->failed || to->len - start - data_len > room->max)
             return false;
     }
@@ -319,6 +482,7 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts,
                    gbx_buf *files, size_t *ret_used)
 {
+    writer w = {.to = files, .server = room->server, .version = room->version};
     size_t max = room->max / 4;
     size_t data_len = 0;
     size_t left_out = 0;
@@ -330,15 +494,14 @@ static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts
     while (gbx_view_next(content, &cursor, &none, &block)) {
         gbx_view text = gbx_value_text_of(block);
         size_t before = files->len;
-        size_t its_data = 0;
 
-        if (text.at == NULL && put_block(block, room->version, files, &its_data)) {
-            if (its_data > 0 && files->len - data_len - its_data <= max) {
-                data_len += its_data;
+        if (text.at == NULL && put_block(block, &w)) {
+            if (w.data_len > 0 && files->len - data_len - w.data_len <= max) {
+                data_len += w.data_len;
                 continue;
             }
             files->len = before;
-            if (its_data > 0) {
+            if (w.data_len > 0) {
                 left_out++;
                 continue;
             }
@@ -435,4 +598,14 @@ void gbx_excerpt_link(const gbx_excerpt *cut, const char *name, const char *mime
 {
     if (cut->uri[0] != 0)
         gbx_block_link(to, cut->uri, name, mime_type, cut->total);
+}
+
+/* ---- what servers have besides tools ------------------------------------------------ */
+
+bool gbx_result_write(gbx_view result, gbx_result_kind kind, const char *server,
+                      const char *version, const gbx_entry_filter *filter, gbx_buf *to)
+{
+    writer w = {.to = to, .server = server, .version = version, .filter = filter};
+
+    return put_members(result, results[kind], &w);
 }

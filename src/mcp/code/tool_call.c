@@ -336,7 +336,7 @@ static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
     gbx_block_text(to, message.data, message.len);
 }
 
-/* Links work only with their server: a client that follows one here would ask us. */
+/* The server has no resources: a client that follows a link would ask us. */
 static bool has_links(gbx_view content)
 {
     size_t cursor = 0;
@@ -376,12 +376,16 @@ static void put_meta(gbx_view meta, gbx_buf *to)
  * and old ones know nothing else, so a value without a block is repeated as text. */
 static void answer_content(gbx_code_call *call, gbx_view result)
 {
+    gbx_upstream_id *server = call->base.up.server;
+    bool has_resources = (gbx_upstreams_info(call->code->upstreams, server).has &
+                          GBX_HAS_RESOURCES) != 0;
     gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_mcp_result out = {.is_error = parts.is_error};
     gbx_blocks_room room = {.max = (size_t)call->code->settings->reply_bytes,
                             .store = call->code->artifacts,
                             .name = call->base.up.tool,
                             .version = gbx_mcp_request_version(call->base.request),
+                            .server = has_resources ? server->name : NULL,
                             .now_ns = gbx_clock_now_ns()};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks = {.ceiling = CONTENT_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first = {.ceiling = GBX_KIB(16)};
@@ -410,7 +414,7 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     (void)gbx_buf_printf(&first, "(1 call; %.0f ms; %zu bytes%s)", elapsed_ms(call),
                          result.len,
                          blocks.len == 0 ? "; the tool gave nothing back"
-                         : has_links(parts.content)
+                         : !has_resources && has_links(parts.content)
                              ? "; links of that server cannot be read here"
                              : "");
     gbx_block_text(&all, first.data, first.len);

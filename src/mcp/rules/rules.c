@@ -154,6 +154,11 @@ static bool fits_name(char *const *globs, size_t count, const char *name,
     return false;
 }
 
+static bool is_about_others(const gbx_gate_rule *rule)
+{
+    return rule->tool_count == 0 && rule->resource_count + rule->prompt_count > 0;
+}
+
 /* Is the rule about the tool? Rules that ask or deny also match the name that it was
  * called by. */
 static bool is_about(const gbx_gate_rule *rule, const char *server, const char *tool,
@@ -161,7 +166,8 @@ static bool is_about(const gbx_gate_rule *rule, const char *server, const char *
 {
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
 
-    return fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) &&
+    return !is_about_others(rule) &&
+           fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) &&
            (fits_name(rule->tools, rule->tool_count, tool, how) ||
             (how == GBX_GLOB_WIDE && called != NULL &&
              fits_name(rule->tools, rule->tool_count, called, how)));
@@ -195,6 +201,8 @@ static void free_rule(gbx_gate_rule *rule)
 {
     gbx_names_free(rule->servers, rule->server_count);
     gbx_names_free(rule->tools, rule->tool_count);
+    gbx_names_free(rule->resources, rule->resource_count);
+    gbx_names_free(rule->prompts, rule->prompt_count);
     gbx_names_free(rule->scopes, rule->scope_count);
     for (size_t i = 0; i < rule->condition_count; i++) {
         gbx_gate_condition *c = &rule->conditions[i];
@@ -263,6 +271,13 @@ const char *gbx_gate_action_name(gbx_gate_action action)
     static const char *const names[] = {"allow", "ask", "deny"};
 
     return names[action];
+}
+
+const char *gbx_gate_subject_name(gbx_gate_subject subject)
+{
+    static const char *const names[] = {"tool", "resource", "prompt", "list"};
+
+    return names[subject];
 }
 
 gbx_gate_rules *gbx_gate_rules_new(void)
@@ -337,6 +352,52 @@ gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *serve
     verdict.used_hint |= rules->reads != rules->others;
     verdict.needs_hint = hint == GBX_GATE_HINT_UNKNOWN && verdict.used_hint;
     verdict.action = hint == GBX_GATE_HINT_READS ? rules->reads : rules->others;
+    return verdict;
+}
+
+static bool fits_uri(const gbx_gate_rule *rule, const char *uri, gbx_glob_how how,
+                     gbx_gate_verdict *verdict)
+{
+    for (size_t i = 0; i < rule->resource_count; i++) {
+        if (gbx_glob_value(rule->resources[i], uri, strlen(uri), how, &verdict->fault))
+            return true;
+        verdict->fault_path = "uri";
+        if (verdict->fault != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool fits_other(const gbx_gate_rule *rule, gbx_gate_subject subject,
+                       const char *name, gbx_gate_verdict *verdict)
+{
+    gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
+
+    if (subject == GBX_GATE_RESOURCE && rule->resource_count > 0)
+        return fits_uri(rule, name, how, verdict);
+    if (subject == GBX_GATE_PROMPT && rule->prompt_count > 0)
+        return fits_name(rule->prompts, rule->prompt_count, name, how);
+    return rule->tool_count == 0 && !is_about_others(rule) &&
+           (rule->condition_count == 0 || rule->action != GBX_GATE_ALLOW);
+}
+
+gbx_gate_verdict gbx_rules_decide_other(const gbx_gate_rules *rules, const char *server,
+                                        gbx_gate_subject subject, const char *name)
+{
+    gbx_gate_verdict verdict = {.action = rules->reads,
+                                .rule = GBX_GATE_NO_RULE,
+                                .hint = GBX_GATE_HINT_READS};
+
+    for (size_t i = 0; i < rules->count && verdict.rule == GBX_GATE_NO_RULE; i++) {
+        const gbx_gate_rule *rule = &rules->items[i];
+
+        if (rule->hint == GBX_GATE_HINT_OTHER ||
+            !fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) ||
+            !fits_other(rule, subject, name, &verdict))
+            continue;
+        verdict.action = rule->action;
+        verdict.rule = i;
+    }
     return verdict;
 }
 

@@ -154,12 +154,27 @@ typedef struct gbx_gate_condition {
     double number; /* if literal is '0' */
 } gbx_gate_condition;
 
+/* What a request to a server is for. */
+typedef enum gbx_gate_subject {
+    GBX_GATE_TOOL,
+    GBX_GATE_RESOURCE,
+    GBX_GATE_PROMPT,
+    GBX_GATE_LIST, /* of these: rules are about each entry */
+} gbx_gate_subject;
+
+const char *gbx_gate_subject_name(gbx_gate_subject subject); /* "tool" */
+
+/* Without tools, resources and prompts it is about all of them. */
 typedef struct gbx_gate_rule {
     gbx_gate_action action;
     char **servers; /* patterns of names; none: every server */
     size_t server_count;
     char **tools;
     size_t tool_count;
+    char **resources; /* patterns of URIs */
+    size_t resource_count;
+    char **prompts;
+    size_t prompt_count;
     char **scopes; /* of OAuth, of which the client has one; none: every client */
     size_t scope_count;
     gbx_gate_condition *conditions; /* all must hold */
@@ -207,6 +222,12 @@ void gbx_gate_rules_select(gbx_gate_rules *rules,
 gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *server,
                                   const char *tool, const char *called, gbx_view args,
                                   gbx_gate_hint hint);
+
+/* The same for a resource, by its URI, or for a prompt, by its name. Both only read. A
+ * rule about arguments of any tool denies or asks, but does not allow: what they would
+ * be is unknown. */
+gbx_gate_verdict gbx_rules_decide_other(const gbx_gate_rules *rules, const char *server,
+                                        gbx_gate_subject subject, const char *name);
 
 /* The verdict on a tool's calls while their arguments are unknown. is_granted: a person
  * has allowed what would be asked about. *ret_depends: a rule with conditions on

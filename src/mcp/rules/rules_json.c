@@ -81,15 +81,29 @@ static gbx_status add_server(gbx_json_reader *r, const char *text, size_t len,
                : status;
 }
 
+/* After checking it as a pattern. */
+static gbx_status add_glob(gbx_json_reader *r, const char *text, size_t len,
+                           char ***names, size_t *count)
+{
+    gbx_status status = check_glob(r, text, len);
+
+    return status == GBX_OK ? gbx_names_add(names, count, text, len, r->err) : status;
+}
+
 static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
                            void *target)
 {
     gbx_gate_rule *rule = target;
-    gbx_status status = check_glob(r, text, len);
 
-    return status == GBX_OK
-               ? gbx_names_add(&rule->tools, &rule->tool_count, text, len, r->err)
-               : status;
+    return add_glob(r, text, len, &rule->tools, &rule->tool_count);
+}
+
+static gbx_status add_prompt(gbx_json_reader *r, const char *text, size_t len,
+                             void *target)
+{
+    gbx_gate_rule *rule = target;
+
+    return add_glob(r, text, len, &rule->prompts, &rule->prompt_count);
 }
 
 static gbx_status add_scope(gbx_json_reader *r, const char *text, size_t len,
@@ -195,16 +209,15 @@ typedef struct condition_target {
     gbx_gate_action action;
 } condition_target;
 
-static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t len,
-                                 void *target)
+static gbx_status check_value_glob(gbx_json_reader *r, const char *text, size_t len,
+                                   gbx_gate_action action)
 {
-    condition_target *t = target;
     gbx_status status = check_glob(r, text, len);
     const char *why;
 
     if (status != GBX_OK)
         return status;
-    if (t->action != GBX_GATE_ALLOW && gbx_glob_kind_of(text) == GBX_GLOB_PATH &&
+    if (action != GBX_GATE_ALLOW && gbx_glob_kind_of(text) == GBX_GLOB_PATH &&
         text[0] != '/' &&
         strncmp(text,
                 "**"
@@ -213,11 +226,33 @@ static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t le
         return gbx_refuse(r->err, text, 0,
                           "a pattern of paths that asks or denies begins with '/' or "
                           "'**/'");
-    why = t->action != GBX_GATE_ALLOW ? gbx_canonical_pattern_objection(text) : NULL;
+    why = action != GBX_GATE_ALLOW ? gbx_canonical_pattern_objection(text) : NULL;
     if (why != NULL)
         return gbx_refuse(r->err, text, 0, "no call would fit this: %s", why);
-    return gbx_names_add(&t->condition->globs, &t->condition->glob_count, text, len,
-                         r->err);
+    return GBX_OK;
+}
+
+static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t len,
+                                 void *target)
+{
+    condition_target *t = target;
+    gbx_status status = check_value_glob(r, text, len, t->action);
+
+    return status == GBX_OK
+               ? gbx_names_add(&t->condition->globs, &t->condition->glob_count, text,
+                               len, r->err)
+               : status;
+}
+
+static gbx_status add_resource(gbx_json_reader *r, const char *text, size_t len,
+                               void *target)
+{
+    gbx_gate_rule *rule = target;
+    gbx_status status = check_value_glob(r, text, len, rule->action);
+
+    return status == GBX_OK ? gbx_names_add(&rule->resources, &rule->resource_count,
+                                            text, len, r->err)
+                            : status;
 }
 
 static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view value,
@@ -266,6 +301,8 @@ static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
          .offset = offsetof(gbx_gate_rule, action)},
         {.name = "server", .read = read_names, .add = add_server},
         {.name = "tool", .read = read_names, .add = add_tool},
+        {.name = "resource", .read = read_names, .add = add_resource},
+        {.name = "prompt", .read = read_names, .add = add_prompt},
         {.name = "scope", .read = read_names, .add = add_scope},
         {.name = "args", .read = read_args},
         {.name = "readOnly", .read = read_hint},
@@ -284,6 +321,10 @@ static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
     status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), rule);
     if (status == GBX_OK)
         status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
+    if (status == GBX_OK && rule->condition_count > 0 &&
+        rule->resource_count + rule->prompt_count > 0)
+        return gbx_json_refuse(r,
+                               "\"args\" are those of tools: write a rule of its own");
     if (status == GBX_OK)
         (void)gbx_json_append_compact(&text, value.at, value.len);
     if (status == GBX_OK)

@@ -442,6 +442,18 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, siz
     gbx_mcp_reply_end(request, &to);
 }
 
+void gbx_mcp_finish_members(gbx_mcp_request *request, const char *members, size_t len,
+                            bool is_cacheable)
+{
+    gbx_buf to;
+
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    gbx_json_put_json(&to, NULL, members, len);
+    if (is_cacheable)
+        gbx_mcp_reply_cacheable(&to, request);
+    gbx_mcp_reply_end(request, &to);
+}
+
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
                               const char *message)
 {

@@ -35,6 +35,7 @@ static gbx_mcp_ask_entry *ask_by(gbx_mcp_request *request, char *params,
                                .params = params,
                                .done = done,
                                .user = user};
+    (void)snprintf(ask->key, sizeof ask->key, "ask-%u", ask->number);
     TAILQ_INSERT_TAIL(&request->server->asks, ask, entry);
     request->ask_count++;
     if (request->is_cancelled)
@@ -81,6 +82,24 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
     gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
     show(ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user),
          about);
+}
+
+void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name)
+{
+    gbx_mcp_ask_entry *last = TAILQ_LAST(&request->server->asks, gbx_mcp_ask_list);
+    const gbx_mcp_ask_entry *ask;
+    char key[GBX_MCP_KEY_SIZE];
+
+    if (last == NULL || last->request != request ||
+        !gbx_rpc_copy_text(name, key, sizeof key) || strncmp(key, "ask-", 4) == 0 ||
+        key[strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_.-")] != '\0' ||
+        key[0] == '\0')
+        return;
+    TAILQ_FOREACH(ask, &request->server->asks, entry)
+    if (ask->request == request && strcmp(ask->key, key) == 0)
+        return; /* of another server */
+    memcpy(last->key, key, sizeof key);
 }
 
 void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
@@ -253,17 +272,9 @@ static void make_room(const gbx_mcp_request *request)
     } while (true);
 }
 
-#define ASK_KEY_SIZE 24
-
-static void print_key(const gbx_mcp_ask_entry *ask, char ret[ASK_KEY_SIZE])
-{
-    (void)snprintf(ret, ASK_KEY_SIZE, "ask-%u", ask->number);
-}
-
 static void append_questions(gbx_buf *to, gbx_mcp_request *request)
 {
     gbx_mcp_ask_entry *ask;
-    char key[ASK_KEY_SIZE];
 
     gbx_json_put_open(to, "inputRequests", '{');
     TAILQ_FOREACH(ask, &request->server->asks, entry)
@@ -271,8 +282,7 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
         if (ask->request != request || ask->is_answered)
             continue;
         ask->is_sent = true;
-        print_key(ask, key);
-        gbx_json_put_open(to, key, '{');
+        gbx_json_put_open(to, ask->key, '{');
         gbx_json_put_text(to, "method", "elicitation/create");
         gbx_json_put_open(to, "params", '{');
         (void)gbx_buf_puts(to, ask->params);
@@ -364,7 +374,6 @@ static gbx_mcp_request *find_suspended(gbx_mcp_server *server, gbx_view handle,
 static void take_answers(gbx_mcp_request *request, gbx_view responses)
 {
     gbx_mcp_ask_entry *ask;
-    char key[ASK_KEY_SIZE];
 
     TAILQ_FOREACH(ask, &request->server->asks, entry)
     {
@@ -372,8 +381,7 @@ static void take_answers(gbx_mcp_request *request, gbx_view responses)
 
         if (ask->request != request || !is_out(ask))
             continue;
-        print_key(ask, key);
-        response = gbx_view_member(responses, key);
+        response = gbx_view_member(responses, ask->key);
         if (response.at != NULL)
             take_answer(ask, read_result(ask, response));
         else

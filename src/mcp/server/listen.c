@@ -17,6 +17,7 @@ static const struct {
 } changes[] = {
     {GBX_MCP_TOOLS, "toolsListChanged", "notifications/tools/list_changed"},
     {GBX_MCP_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed"},
+    {GBX_MCP_PROMPTS, "promptsListChanged", "notifications/prompts/list_changed"},
 };
 
 /* The index of uri, or uris->count. */
@@ -89,6 +90,35 @@ static void free_listen(gbx_mcp_listen *listen)
 {
     gbx_mcp_uris_free(&listen->uris);
     free(listen);
+}
+
+static void tell_subscribed(const gbx_mcp_server *server)
+{
+    if (server->proxy != NULL)
+        server->proxy->subscribed(server->proxy->user);
+}
+
+static void each_uri(const gbx_mcp_uris *uris, void (*fn)(void *user, const char *uri),
+                     void *user)
+{
+    for (size_t i = 0; i < uris->count; i++)
+        fn(user, uris->items[i]);
+}
+
+void gbx_mcp_server_each_subscribed(const gbx_mcp_server *server,
+                                    void (*fn)(void *user, const char *uri), void *user)
+{
+    const gbx_mcp_listen *l;
+
+    each_uri(&server->legacy.uris, fn, user);
+    LIST_FOREACH(l, &server->listens, entry)
+    each_uri(&l->uris, fn, user);
+}
+
+void gbx_mcp_server_list_changed(gbx_mcp_server *server, gbx_mcp_list list)
+{
+    server->is_changed[list] = true;
+    gbx_mcp_settle_soon(server);
 }
 
 /* ---- subscriptions/listen --------------------------------------------------- */
@@ -185,6 +215,7 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     LIST_INSERT_HEAD(&server->listens, listen, entry);
     server->listen_count++;
     acknowledge(server, listen);
+    tell_subscribed(server);
     /* The subscription keeps the id; the request itself is done. */
     gbx_mcp_request_free(request);
 }
@@ -204,6 +235,7 @@ static void drop_listen(gbx_mcp_server *server, gbx_mcp_listen *listen)
     LIST_REMOVE(listen, entry);
     server->listen_count--;
     free_listen(listen);
+    tell_subscribed(server);
 }
 
 bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id)
@@ -278,10 +310,12 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 
     if (!read_uri(request, uri))
         return;
-    if (add_uri(&request->server->legacy.uris, uri))
-        gbx_mcp_reply_empty(request);
-    else
+    if (!add_uri(&request->server->legacy.uris, uri)) {
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "too many subscriptions");
+        return;
+    }
+    tell_subscribed(request->server);
+    gbx_mcp_reply_empty(request);
 }
 
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request)
@@ -296,6 +330,7 @@ void gbx_mcp_on_unsubscribe(gbx_mcp_request *request)
     if (at < uris->count) {
         free(uris->items[at]);
         uris->items[at] = uris->items[--uris->count];
+        tell_subscribed(request->server);
     }
     gbx_mcp_reply_empty(request);
 }

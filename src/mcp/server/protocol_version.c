@@ -27,10 +27,17 @@ static int level_of(gbx_view name)
     return -1;
 }
 
-static const char capabilities_text[] =
-    "{\"tools\":{\"listChanged\":true},"
-    "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
-    "\"prompts\":{},\"logging\":{}}";
+static void put_capabilities(gbx_buf *to, const gbx_mcp_server *server)
+{
+    gbx_json_put_key(to, "capabilities");
+    (void)gbx_buf_puts(to, "{\"tools\":{\"listChanged\":true},"
+                           "\"resources\":{\"subscribe\":true,\"listChanged\":true},");
+    (void)gbx_buf_puts(to,
+                       server->proxy != NULL
+                           ? "\"prompts\":{\"listChanged\":true},\"completions\":{},"
+                           : "\"prompts\":{},");
+    (void)gbx_buf_puts(to, "\"logging\":{}}");
+}
 
 static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
 {
@@ -139,8 +146,7 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
     request->era = server->latest = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_json_put_text(&to, "protocolVersion", version);
-    gbx_json_put_json(&to, "capabilities", capabilities_text,
-                      sizeof capabilities_text - 1);
+    put_capabilities(&to, request->server);
     gbx_json_put_json(&to, "serverInfo", request->server->info,
                       strlen(request->server->info));
     gbx_json_put_text(&to, "instructions", request->server->instructions);
@@ -154,8 +160,7 @@ void gbx_mcp_on_discover(gbx_mcp_request *request)
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_json_put_key(&to, "supportedVersions");
     (void)gbx_buf_puts(&to, "[\"" GBX_MCP_MODERN "\"]");
-    gbx_json_put_json(&to, "capabilities", capabilities_text,
-                      sizeof capabilities_text - 1);
+    put_capabilities(&to, request->server);
     gbx_json_put_text(&to, "instructions", request->server->instructions);
     gbx_mcp_reply_cacheable(&to, request);
     gbx_mcp_reply_end(request, &to);

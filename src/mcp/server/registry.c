@@ -172,8 +172,14 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
 
 /* ---- lists ------------------------------------------------------------------- */
 
-/* A list has one page, so no cursor is valid. */
-void gbx_mcp_on_list(gbx_mcp_request *request)
+static void run_elsewhere(gbx_mcp_request *request)
+{
+    const gbx_mcp_proxy *proxy = request->server->proxy;
+
+    proxy->run(proxy->user, request, request->method->name, request->params);
+}
+
+void gbx_mcp_finish_list(gbx_mcp_request *request, const char *entries, size_t len)
 {
     static const char *const members[GBX_MCP_LISTS] = {
         [GBX_MCP_TOOLS] = "tools",
@@ -184,14 +190,8 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
     gbx_mcp_server *server = request->server;
     gbx_mcp_list list = request->method->list;
     const gbx_mcp_registry *registry = &server->lists[list];
-    char cursor = gbx_view_kind(gbx_view_member(request->params, "cursor"));
     gbx_buf to;
 
-    if (cursor != 0 && cursor != 'n') {
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
-                     "the cursor is not one of this list");
-        return;
-    }
     /* Announce earlier changes first: this client is about to see them anyway. */
     gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
@@ -200,10 +200,28 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
         gbx_json_put_key(&to, NULL);
         (void)gbx_buf_puts(&to, registry->entries[i].shown);
     }
+    if (len > 0) {
+        gbx_json_put_key(&to, NULL);
+        (void)gbx_buf_append(&to, entries, len);
+    }
     (void)gbx_buf_puts(&to, "]");
     gbx_mcp_reply_cacheable(&to, request);
     server->legacy.lists[list == GBX_MCP_TEMPLATES ? GBX_MCP_RESOURCES : list] = true;
     gbx_mcp_reply_end(request, &to);
+}
+
+/* A list has one page, so no cursor is valid. */
+void gbx_mcp_on_list(gbx_mcp_request *request)
+{
+    char cursor = gbx_view_kind(gbx_view_member(request->params, "cursor"));
+
+    if (cursor != 0 && cursor != 'n')
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "the cursor is not one of this list");
+    else if (request->server->proxy != NULL && request->method->list != GBX_MCP_TOOLS)
+        run_elsewhere(request);
+    else
+        gbx_mcp_finish_list(request, NULL, 0);
 }
 
 /* ---- calls and reads --------------------------------------------------------- */
@@ -272,8 +290,17 @@ void gbx_mcp_on_call(gbx_mcp_request *request)
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "arguments must be an object");
 }
 
+void gbx_mcp_on_prompt(gbx_mcp_request *request)
+{
+    if (request->server->proxy != NULL)
+        run_elsewhere(request);
+    else
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "this server has no prompts");
+}
+
 void gbx_mcp_on_read(gbx_mcp_request *request)
 {
+    const gbx_mcp_proxy *proxy = request->server->proxy;
     gbx_view view = gbx_view_member(request->params, "uri");
     char uri[GBX_MCP_URI_MAX];
     gbx_mcp_entry *entry;
@@ -283,7 +310,9 @@ void gbx_mcp_on_read(gbx_mcp_request *request)
         return;
     }
     entry = resource_of(request, uri);
-    if (entry == NULL)
+    if (proxy != NULL && strncmp(uri, proxy->scheme, strlen(proxy->scheme)) == 0)
+        run_elsewhere(request);
+    else if (entry == NULL)
         gbx_mcp_fail_no_resource(request, uri, NULL);
     else
         entry->read(entry->user, request, uri);

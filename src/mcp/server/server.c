@@ -33,11 +33,6 @@
 
 /* ---- methods ----------------------------------------------------------------- */
 
-static void no_prompt(gbx_mcp_request *request)
-{
-    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "this server has no prompts");
-}
-
 static bool always(const gbx_mcp_request *request)
 {
     return true;
@@ -59,7 +54,8 @@ static const gbx_mcp_method methods[] = {
     {"resources/unsubscribe", GBX_MCP_IN_LEGACY, gbx_mcp_on_unsubscribe, 0, NULL,
      false},
     {"prompts/list", GBX_MCP_IN_BOTH, gbx_mcp_on_list, GBX_MCP_PROMPTS, always, false},
-    {"prompts/get", GBX_MCP_IN_BOTH, no_prompt, 0, NULL, false},
+    {"prompts/get", GBX_MCP_IN_BOTH, gbx_mcp_on_prompt, 0, NULL, true},
+    {"completion/complete", GBX_MCP_IN_BOTH, gbx_mcp_on_prompt, 0, NULL, false},
     {"logging/setLevel", GBX_MCP_IN_LEGACY, gbx_mcp_on_set_level, 0, NULL, false},
     {"subscriptions/listen", GBX_MCP_IN_MODERN, gbx_mcp_on_listen, 0, NULL, false},
 };
@@ -426,6 +422,11 @@ void gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
 {
     free(server->instructions);
     server->instructions = text != NULL ? gbx_need(strdup(text)) : NULL;
+}
+
+void gbx_mcp_server_set_proxy(gbx_mcp_server *server, const gbx_mcp_proxy *proxy)
+{
+    server->proxy = proxy;
 }
 
 void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,

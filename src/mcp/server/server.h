@@ -111,6 +111,41 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
 /* Notify the clients that have subscribed to it. */
 void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
 
+/* The lists of the protocol. */
+typedef enum gbx_mcp_list {
+    GBX_MCP_TOOLS,
+    GBX_MCP_RESOURCES,
+    GBX_MCP_TEMPLATES,
+    GBX_MCP_PROMPTS,
+    GBX_MCP_LISTS,
+} gbx_mcp_list;
+
+/* What other servers have: lists but those of tools, reads of resources whose URI begins
+ * with `scheme`, and all requests about prompts and completion go to `run`. It ends them
+ * by gbx_mcp_finish_list(), gbx_mcp_finish_members() or an error. */
+typedef struct gbx_mcp_proxy {
+    const char *scheme;
+    void (*run)(void *user, gbx_mcp_request *request, const char *method,
+                gbx_view params);
+    /* The client's subscriptions have changed. */
+    void (*subscribed)(void *user);
+    void *user;
+} gbx_mcp_proxy;
+
+/* Borrowed, and before the loop runs. */
+void gbx_mcp_server_set_proxy(gbx_mcp_server *server, const gbx_mcp_proxy *proxy);
+/* Call fn for each resource to which the client has subscribed; some twice. */
+void gbx_mcp_server_each_subscribed(const gbx_mcp_server *server,
+                                    void (*fn)(void *user, const char *uri),
+                                    void *user);
+/* Notify the clients that have asked for that list. */
+void gbx_mcp_server_list_changed(gbx_mcp_server *server, gbx_mcp_list list);
+/* entries: JSON objects separated by commas, behind our own. */
+void gbx_mcp_finish_list(gbx_mcp_request *request, const char *entries, size_t len);
+/* members: of the result, without braces. */
+void gbx_mcp_finish_members(gbx_mcp_request *request, const char *members, size_t len,
+                            bool is_cacheable);
+
 /* ---- requests ------------------------------------------------------------ */
 
 /* fn is called at most once, on the loop's thread, never from inside, when the client
@@ -211,6 +246,9 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  const char *about,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
+
+/* The name of the question that was asked last, for a modern client, if it can be one. */
+void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name);
 
 /* Ask a person to open url. ACCEPT: they have agreed to; what they do there is not known here.
  * id: of this question alone. Everything else is as above. */

@@ -59,15 +59,8 @@ void gbx_mcp_server_end(gbx_mcp_server *server);
 /* ---- registry.c ---------------------------------------------------------- */
 
 /* The entries of one list of the protocol, in the order in which they were added. An
- * entry keeps its place when it is replaced. */
-
-typedef enum gbx_mcp_list {
-    GBX_MCP_TOOLS,
-    GBX_MCP_RESOURCES,
-    GBX_MCP_TEMPLATES,
-    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some show an error */
-    GBX_MCP_LISTS,
-} gbx_mcp_list;
+ * entry keeps its place when it is replaced. None is a prompt: hosts ask for that list,
+ * and some show an error. */
 
 /* More than any configuration needs; artifacts have limits of their own. */
 #define GBX_MCP_ENTRIES_MAX 1000
@@ -117,18 +110,22 @@ typedef struct gbx_mcp_era {
     int log_level;    /* for gbx_mcp_level_name(); -1: none */
 } gbx_mcp_era;
 
+#define GBX_MCP_KEY_SIZE 65
+
 /* A question to a person. */
 typedef struct gbx_mcp_ask_entry {
     TAILQ_ENTRY(gbx_mcp_ask_entry) entry;
     gbx_mcp_request *request; /* NULL: it has ended */
-    uint32_t number;          /* among the request's questions; "ask-NUMBER" */
-    uint64_t shown;           /* its number on the page; 0: it is not there */
-    bool is_local;            /* the page alone asks it */
-    int64_t rpc_id;           /* legacy: of our request to the client */
-    char *params;             /* members as sent: message, and a schema or an address */
-    bool is_sent;             /* legacy: to the client; modern: in an input_required;
+    uint32_t number;          /* among the request's questions */
+    char key
+        [GBX_MCP_KEY_SIZE]; /* its name for a modern client: "ask-NUMBER", or given */
+    uint64_t shown;         /* its number on the page; 0: it is not there */
+    bool is_local;          /* the page alone asks it */
+    int64_t rpc_id;         /* legacy: of our request to the client */
+    char *params;           /* members as sent: message, and a schema or an address */
+    bool is_sent;           /* legacy: to the client; modern: in an input_required;
                                * or to the page alone */
-    bool is_answered;         /* but done has not been called yet */
+    bool is_answered;       /* but done has not been called yet */
     gbx_mcp_answer answer;
     char *content; /* JSON, or NULL */
     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
@@ -203,11 +200,12 @@ struct gbx_mcp_server {
     gbx_telemetry *telemetry; /* or NULL */
     gbx_mcp_page page;
     uint64_t last_shown;
+    const gbx_mcp_proxy *proxy; /* or NULL */
     gbx_mcp_timer patience;
     gbx_mcp_timer settle; /* runs work that must not run from inside a call */
     gbx_mcp_timer expiry; /* of questions */
     LIST_HEAD(, gbx_mcp_request) requests;
-    TAILQ_HEAD(, gbx_mcp_ask_entry) asks; /* in order */
+    TAILQ_HEAD(gbx_mcp_ask_list, gbx_mcp_ask_entry) asks; /* in order */
     /* The client. */
     gbx_mcp_client_hooks hooks;
     bool is_ended;
@@ -292,6 +290,8 @@ void gbx_mcp_uris_free(gbx_mcp_uris *uris);
 
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
+/* prompts/get, completion/complete */
+void gbx_mcp_on_prompt(gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is the resource that it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);

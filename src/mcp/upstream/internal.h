@@ -87,14 +87,20 @@ void gbx_tools_close(gbx_tools *tools);
 
 /* True if it is full. Tools that were left out count, too. */
 bool gbx_tools_is_full(const gbx_tools *tools);
-/* The schema of its input. */
-gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool);
+/* A member of its definition, such as inputSchema. */
+gbx_view gbx_tools_member(const gbx_tools *tools, const gbx_tool *tool,
+                          const char *name);
 /* NULL if no tool has that name. Borrowed. */
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
 /* The most similar name of a tool, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value until it is closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
+
+/* ---- schema_check.c -------------------------------------------------------- */
+
+/* False: the value certainly does not fit; why says where and why. */
+bool gbx_schema_check(gbx_view schema, gbx_view value, char *why, size_t size);
 
 /* ---- process.c, link_http.c: links ----------------------------------------- */
 
@@ -160,6 +166,7 @@ typedef struct gbx_link_message {
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, constant; else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
+    bool is_aside;      /* nobody waits for an answer */
     bool is_again;      /* the call was sent before, without an answer */
     bool is_repeatable; /* sending it twice does no harm */
     gbx_view schema;    /* of the tool's input, or no value */

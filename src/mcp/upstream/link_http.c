@@ -49,7 +49,7 @@ typedef struct http {
     gbx_http_exchange *settling;
     gbx_mcp_timer settle;
     TAILQ_HEAD(, gbx_http_waiting) later;
-    unsigned asides; /* messages without an id that are under way */
+    unsigned asides; /* messages without an awaited answer that are under way */
     bool has_dropped_asides;
 } http;
 
@@ -114,7 +114,7 @@ static bool post(http *h, const gbx_link_message *message)
         .is_first_try = name != NULL && !message->is_again,
         .is_last_try = name != NULL && (message->is_again || !message->is_repeatable),
         .id = message->id,
-        .timeout_ms = message->id == 0 ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
+        .timeout_ms = message->is_aside ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
         .hooks = &request_hooks,
     };
     gbx_http_exchange *exchange;
@@ -124,7 +124,7 @@ static bool post(http *h, const gbx_link_message *message)
     gbx_http_header_add(&headers, "Expect", NULL);
     if (h->is_modern && method != NULL)
         gbx_http_header_add(&headers, "Mcp-Method", method);
-    if (h->is_modern && name != NULL)
+    if (h->is_modern && name != NULL && strcmp(method, "completion/complete") != 0)
         gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
     if (*message->traceparent != '\0')
         gbx_http_header_add(&headers, "traceparent", message->traceparent);
@@ -135,7 +135,7 @@ static bool post(http *h, const gbx_link_message *message)
     if (exchange == NULL)
         return false;
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
-    h->asides += message->id == 0;
+    h->asides += message->is_aside;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         h->settling = exchange;
         gbx_mcp_timer_set(&h->settle, gbx_timeout_ms(GBX_TIMEOUT_SETTLE));
@@ -200,7 +200,7 @@ static bool may_go(const http *h, const gbx_link_message *message)
     bool is_nowhere = h->is_sse && h->endpoint == NULL;
 
     return !is_nowhere && h->settling == NULL && gbx_oauth_is_ready(h->oauth) &&
-           (message->id != 0 || h->asides < ASIDES_AT_ONCE);
+           (!message->is_aside || h->asides < ASIDES_AT_ONCE);
 }
 
 /* Queue a message until it may be sent. False: too many wait. */
@@ -569,12 +569,13 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
     LIST_REMOVE(exchange, entry);
     if (exchange == h->settling)
         end_settling(h);
-    if (exchange->options.id == 0) {
+    if (exchange->options.timeout_ms != 0) { /* of all, only these have one */
         h->asides--;
         send_waiting(h);
-    } else if (exchange->status == 401 && gbx_oauth_hold(h->oauth, exchange)) {
-        return;
     }
+    if (exchange->options.id != 0 && exchange->status == 401 &&
+        gbx_oauth_hold(h->oauth, exchange))
+        return;
     if (!resume(h, exchange))
         take_end(h, exchange, result);
     gbx_http_exchange_free(exchange);
@@ -596,6 +597,7 @@ static void on_resent(void *user, gbx_http_exchange *exchange)
     http *h = user;
 
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
+    h->asides += exchange->options.timeout_ms != 0;
 }
 
 /* ---- the stream of unasked messages ----------------------------------------------

@@ -219,17 +219,38 @@ static void put_answer(gbx_buf *to, const char *action, gbx_view content)
 
 /* ---- the legacy era ------------------------------------------------------------- */
 
-/* The server does not say which call it asks for. If all are of one author, it is probably
- * the latest; else a person might answer for somebody else's call. NULL: nobody is asked. */
+/* A list or a completion: nobody is asked for it. */
+static bool is_aside(const gbx_upstream_call *call)
+{
+    return call->method != NULL && call->author == NULL;
+}
+
+gbx_upstream_call *gbx_session_latest_call(const gbx_session *s)
+{
+    gbx_upstream_call *last = NULL;
+    gbx_upstream_call *call;
+
+    TAILQ_FOREACH(call, &s->calls, entry)
+    {
+        if (is_aside(call))
+            continue;
+        if (last != NULL && call->author != last->author)
+            return NULL;
+        last = call;
+    }
+    return last;
+}
+
+/* With calls of several authors, a person might answer for somebody else's. NULL: nobody
+ * is asked. */
 static gbx_upstream_call *asker(const gbx_session *s)
 {
-    gbx_upstream_call *last = TAILQ_LAST(&s->calls, gbx_call_list);
     const gbx_upstream_call *call;
 
     TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->author != last->author || call->ask == NULL)
+    if (call->ask == NULL && !is_aside(call))
         return NULL;
-    return last;
+    return gbx_session_latest_call(s);
 }
 
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
@@ -335,6 +356,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
         if (!gbx_view_is_text(gbx_view_member(one, "method"), "elicitation/create"))
             return "the tool asks for what only a model or the client could give";
         why = read_question(call, gbx_view_member(one, "params"), &question, &id);
+        question.name = name;
         if (asks && why == NULL && add(call->all, &call->questions, name, &question))
             call->ask(call->user, &question);
     }

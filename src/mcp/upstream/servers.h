@@ -11,6 +11,12 @@
 
 #include "mcp/upstream/internal.h"
 
+/* A list of URIs, each once. */
+typedef struct gbx_uris {
+    char **items;
+    size_t count;
+} gbx_uris;
+
 /* ---- session_request.c: calls -------------------------------------------------------------- */
 
 #define GBX_NO_ID (-1) /* the call has no request that the server could answer */
@@ -26,11 +32,18 @@ void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
 
+/* The extension of 2026-07-28 by which a server may answer a call later. */
+#define GBX_TASKS "io.modelcontextprotocol/tasks"
+
 /* For a call in flight: its answer, a reply in place of an answer, its progress. A call
- * that may be repeated is queued again. False: the answer is questions to a person. */
+ * that may be repeated is queued again. False: the answer is not the last one. */
 bool gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
+/* Its task works on. message: of the server, or no value. */
+void gbx_call_on_task_progress(gbx_upstream_call *call, gbx_view message);
+/* It is not awaited any more: notify the server. */
+void gbx_call_withdraw(gbx_upstream_call *call, const char *reason);
 /* Its timeout stands still until it is released. It is not repeated from here on: a person
  * would be asked again. */
 void gbx_call_hold(gbx_upstream_call *call);
@@ -42,12 +55,20 @@ void gbx_questions_forget(gbx_questions *questions);
 
 /* ---- server_question.c ------------------------------------------------------ */
 
+/* The latest call in flight, if all are of one author: messages of a server do not say
+ * which call they are for. Else NULL. */
+gbx_upstream_call *gbx_session_latest_call(const gbx_session *s);
 /* A server of the legacy era asks a person. */
 void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_page_done(gbx_session *s, gbx_view params);
 void gbx_session_on_cancelled(gbx_session *s, gbx_view params);
 /* The answer is a modern server's questions: ask them, or fail the call. */
 void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result);
+
+/* ---- call_task.c ------------------------------------------------------------- */
+
+/* An answer that is not the last one: of a task, or questions. */
+void gbx_call_go_on(gbx_upstream_call *call, gbx_view result);
 
 /* ---- session.c ------------------------------------------------------------- */
 
@@ -67,6 +88,7 @@ typedef struct gbx_session_facts {
     char server_name[129];              /* without secrets, as all texts here */
     char server_version[65];
     const char *containment; /* constant */
+    unsigned has;            /* bits of gbx_upstream_has */
     double start_ms;
 } gbx_session_facts;
 
@@ -131,11 +153,10 @@ struct gbx_session {
     unsigned pages;
     gbx_buf cursor; /* of an earlier page: if it recurs, the pages form a cycle */
     bool is_listing;
-    bool is_stale;    /* a change was announced while the list was being read */
-    bool tells_tools; /* its capabilities declare tools */
-    bool tells_changes;
-    bool is_listening;        /* the stream of changes is open */
-    unsigned unlisted;        /* consecutive lists without an answer */
+    bool is_stale;     /* a change was announced while the list was being read */
+    bool tells_tools;  /* its capabilities declare tools */
+    bool is_listening; /* the stream of changes is open, and has those of tools */
+    unsigned unlisted; /* consecutive lists without an answer */
     unsigned listen_failures; /* consecutive failures to open that stream */
     uint32_t ttl_ms;          /* how long the list is valid, as the server says */
     int64_t asked_ns;         /* when the list being read was asked for */
@@ -170,7 +191,14 @@ void gbx_session_check(gbx_session *s);
 /* Is such a check still unanswered? */
 bool gbx_session_is_checked(const gbx_session *s);
 
-/* ---- session_request.c --------------------------------------------------------- */
+/* ---- session_send.c, session_request.c ------------------------------------------ */
+
+/* id 0: a notification. name: what the request names, or NULL. */
+bool gbx_session_send_method(gbx_session *s, int64_t id, const char *method,
+                             const char *name, const char *params);
+/* call: NULL for other requests. */
+void gbx_session_put_meta(const gbx_session *s, const gbx_upstream_call *call,
+                          gbx_buf *to);
 
 /* End the session; may be called from anywhere. */
 void gbx_session_lose(gbx_session *s, const char *why);
@@ -200,8 +228,8 @@ bool gbx_session_awaits(const gbx_session *s, int64_t id);
 void gbx_server_log(const gbx_server *server, const char *line);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A log message from the server. */
-void gbx_session_on_says(gbx_session *s, gbx_view params);
+/* A text for a person is read to its end. */
+void gbx_blank_nuls(gbx_buf *text);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
 
@@ -233,6 +261,8 @@ void gbx_session_on_no_tools(gbx_session *s, const char *why);
 /* The repeated request for the list failed: keep the known tools. */
 void gbx_session_keep_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);
+/* Open it again, for the resources that are wanted now. */
+void gbx_session_listen_anew(gbx_session *s);
 /* The stream of changes is open: changes before this were not announced. */
 void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
 /* The stream failed to open, or ended; message is the answer, or NULL. */
@@ -255,6 +285,7 @@ void gbx_session_on_change(gbx_session *s);
 struct gbx_server {
     gbx_upstreams *all;
     const gbx_mcp_upstream_config *config;
+    gbx_uris wanted;                          /* resources whose updates are wanted */
     gbx_session *sessions[GBX_PROCESSES_MAX]; /* lost ones are freed in the next turn */
     size_t session_count;
     gbx_call_list waiting; /* by rank */

@@ -32,6 +32,14 @@
 /* Bytes taken of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
+/* Limit of one log message, since a longer one is not searched for secrets and so not
+ * logged; and limit of the part that is logged. */
+#define SAID_MAX GBX_KIB(64)
+#define TOLD_MAX 2000
+
+/* Limit of its level, and of the name of the component that logs it. */
+#define WORD_MAX 100
+
 /* ---- lines of a process that are not messages -------------------------------- */
 
 static void note_stray(gbx_session *s, const char *text, size_t len)
@@ -101,10 +109,12 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
         if (!gbx_call_on_answer(call, message))
-            gbx_call_on_questions(call, message->payload);
+            gbx_call_go_on(call, message->payload);
         break;
     case GBX_ASK_NOTHING:
-        gbx_session_log(s, "an answer that nobody waits for was dropped");
+        /* Nobody waits for the answers to some requests. */
+        if (id <= 0 || id > s->last_id)
+            gbx_session_log(s, "an answer to what was not asked was dropped");
         break;
     }
 }
@@ -135,6 +145,66 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
 }
 
+static void put_word(gbx_view word, gbx_buf *to)
+{
+    if (gbx_view_kind(word) != '"' || word.len > WORD_MAX || word.len <= 2)
+        return;
+    (void)gbx_view_append_text(word, to);
+    (void)gbx_buf_puts(to, ": ");
+}
+
+/* False: it is too long. */
+static bool put_said(gbx_view params, gbx_buf *to)
+{
+    enum { LEVEL, LOGGER, DATA, MEMBERS };
+    static const char *const names[] = {"level", "logger", "data"};
+    gbx_view m[MEMBERS];
+
+    gbx_view_members(params, names, MEMBERS, m);
+    put_word(m[LEVEL], to);
+    put_word(m[LOGGER], to);
+    if (gbx_view_kind(m[DATA]) == '"')
+        (void)gbx_view_append_text(m[DATA], to);
+    else if (m[DATA].at != NULL)
+        (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
+    gbx_blank_nuls(to);
+    return gbx_buf_append(to, "", 1);
+}
+
+static gbx_log_level level_of(gbx_view name)
+{
+    if (gbx_view_is_text(name, "debug"))
+        return GBX_LOG_DEBUG;
+    if (gbx_view_is_text(name, "info") || gbx_view_is_text(name, "notice"))
+        return GBX_LOG_INFO;
+    return gbx_view_is_text(name, "warning") ? GBX_LOG_WARN : GBX_LOG_ERROR;
+}
+
+static void on_says(gbx_session *s, gbx_view params)
+{
+    const gbx_upstream_call *call = gbx_session_latest_call(s);
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
+    char clean[TOLD_MAX + 1];
+
+    if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
+        return;
+    if (!put_said(params, &text)) {
+        gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
+        return;
+    }
+    gbx_redact_copy(s->server->all->yard.secrets, (const char *)text.data, clean,
+                    sizeof clean);
+    (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
+    if (!gbx_buf_append(&line, "", 1) || clean[0] == 0)
+        return;
+    gbx_server_log(s->server, (const char *)line.data);
+    if (call != NULL && call->says != NULL)
+        call->says(call->user, level_of(gbx_view_member(params, "level")),
+                   (const char *)line.data);
+}
+
 static void on_progress(const gbx_session *s, gbx_view params)
 {
     gbx_upstream_call *call;
@@ -145,16 +215,40 @@ static void on_progress(const gbx_session *s, gbx_view params)
         gbx_call_on_progress(call, params);
 }
 
+static bool is_wanted(const gbx_uris *wanted, gbx_view uri)
+{
+    for (size_t i = 0; i < wanted->count; i++)
+        if (gbx_view_is_text(uri, wanted->items[i]))
+            return true;
+    return false;
+}
+
+static void tell_news(const gbx_session *s, gbx_upstream_news news, gbx_view params)
+{
+    const gbx_upstream_hooks *hooks = &s->server->all->hooks;
+    gbx_view uri = gbx_view_member(params, "uri");
+
+    if (hooks->news != NULL && s->phase == GBX_PHASE_READY &&
+        (news != GBX_NEWS_UPDATED || is_wanted(&s->server->wanted, uri)))
+        hooks->news(hooks->user, s->server->config, news, uri);
+}
+
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
     if (strcmp(message->method, "notifications/progress") == 0)
         on_progress(s, message->payload);
     else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
         gbx_session_on_change(s);
+    else if (strcmp(message->method, "notifications/resources/list_changed") == 0)
+        tell_news(s, GBX_NEWS_RESOURCES, message->payload);
+    else if (strcmp(message->method, "notifications/prompts/list_changed") == 0)
+        tell_news(s, GBX_NEWS_PROMPTS, message->payload);
+    else if (strcmp(message->method, "notifications/resources/updated") == 0)
+        tell_news(s, GBX_NEWS_UPDATED, message->payload);
     else if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0)
         gbx_session_on_acknowledged(s, message->payload);
     else if (strcmp(message->method, "notifications/message") == 0)
-        gbx_session_on_says(s, message->payload);
+        on_says(s, message->payload);
     else if (strcmp(message->method, "notifications/elicitation/complete") == 0)
         gbx_session_on_page_done(s, message->payload);
     else if (strcmp(message->method, "notifications/cancelled") == 0)
@@ -392,7 +486,7 @@ static void on_missed(void *user)
 {
     gbx_session *s = user;
 
-    if (s->tells_changes)
+    if ((s->facts.has & GBX_TELLS_TOOLS) != 0)
         gbx_session_on_change(s);
 }
 

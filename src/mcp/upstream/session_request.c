@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_request - requests to a server: calls, from start to end, and our own
- * requests; also its log messages, and the end of a session, when all requests fail. A
+ * session_request - requests to a server: calls, from start to end; also the end of a
+ * session, when all requests fail. A
  * call is in one list at a time. Its end is reported once, never from inside the
  * functions that begin or cancel it.
  */
@@ -17,14 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of one log message, since a longer one is not searched for secrets and so not
- * logged; and limit of the part that is logged. */
-#define SAID_MAX GBX_KIB(64)
-#define TOLD_MAX 2000
-
-/* Limit of its level, and of the name of the component that logs it. */
-#define WORD_MAX 100
-
 /* Room for the arguments, plus the message around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
@@ -34,132 +26,7 @@
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
 
-static const gbx_policy *secrets_of(const gbx_session *s)
-{
-    return s->server->all->yard.secrets;
-}
-
-/* ---- requests of ours -------------------------------------------------------- */
-
-bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about)
-{
-    about.text = (const char *)text->data;
-    about.len = text->len;
-    if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &about))
-        return false;
-    s->sent_bytes += about.len;
-    return true;
-}
-
-const char *gbx_capabilities(unsigned can_ask)
-{
-    static const char *const texts[] = {
-        "{}",
-        "{\"elicitation\":{\"form\":{}}}",
-        "{\"elicitation\":{\"url\":{}}}",
-        "{\"elicitation\":{\"form\":{},\"url\":{}}}",
-    };
-
-    return texts[can_ask % GBX_COUNTOF(texts)];
-}
-
-/* call: NULL for other requests. */
-static void put_meta(const gbx_session *s, const gbx_upstream_call *call, gbx_buf *to)
-{
-    gbx_json_put_open(to, "_meta", '{');
-    if (s->is_modern) {
-        const char *capabilities = gbx_capabilities(call != NULL ? call->can_ask : 0);
-
-        gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
-                          s->facts.version);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
-                          sizeof GBX_CLIENT_INFO - 1);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
-                          capabilities, strlen(capabilities));
-    }
-    if (call != NULL)
-        gbx_json_put_integer(to, "progressToken", call->id);
-    if (call != NULL && call->meta != NULL && *call->meta != 0)
-        gbx_json_put_json(to, NULL, call->meta, strlen(call->meta));
-    (void)gbx_buf_puts(to, "}");
-}
-
-/* id 0: a notification. */
-static bool send_method(gbx_session *s, int64_t id, const char *method,
-                        const char *params)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
-
-    if (id != 0)
-        gbx_rpc_begin_request(&text, id, method);
-    else
-        gbx_rpc_begin_notification(&text, method);
-    (void)gbx_buf_puts(&text, params);
-    if (s->is_modern)
-        put_meta(s, NULL, &text);
-    gbx_rpc_end(&text);
-    return gbx_session_send(s, &text, (gbx_link_message){.id = id, .method = method});
-}
-
-bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
-                     const char *params)
-{
-    s->asked[ask] = ++s->last_id;
-    if (send_method(s, s->asked[ask], method, params))
-        return true;
-    s->asked[ask] = 0;
-    return false;
-}
-
-void gbx_session_notify(gbx_session *s, const char *method, const char *params)
-{
-    (void)send_method(s, 0, method, params);
-}
-
-void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason)
-{
-    char params[128];
-
-    if (s->link == NULL)
-        return;
-    (void)snprintf(params, sizeof params, "\"requestId\":%" PRId64 ",\"reason\":\"%s\"",
-                   id, reason);
-    gbx_session_notify(s, "notifications/cancelled", params);
-    if (s->link->ops->forget != NULL)
-        s->link->ops->forget(s->link, id);
-}
-
-gbx_ask gbx_session_find(const gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
-{
-    gbx_upstream_call *call;
-
-    *ret_call = NULL;
-    for (int ask = 0; id != 0 && ask < GBX_ASK_CALL; ask++)
-        if (s->asked[ask] == id)
-            return (gbx_ask)ask;
-    TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->id == id) {
-        *ret_call = call;
-        return GBX_ASK_CALL;
-    }
-    return GBX_ASK_NOTHING;
-}
-
-gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
-{
-    gbx_ask ask = gbx_session_find(s, id, ret_call);
-
-    if (ask < GBX_ASK_CALL)
-        s->asked[ask] = 0;
-    return ask;
-}
-
-bool gbx_session_awaits(const gbx_session *s, int64_t id)
-{
-    gbx_upstream_call *call;
-
-    return gbx_session_find(s, id, &call) != GBX_ASK_NOTHING;
-}
+/* ---- is it alive? ------------------------------------------------------------ */
 
 void gbx_session_check(gbx_session *s)
 {
@@ -198,56 +65,11 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     gbx_server_log(s->server, line);
 }
 
-static void blank_nuls(gbx_buf *text)
+void gbx_blank_nuls(gbx_buf *text)
 {
     for (size_t i = 0; i < text->len; i++)
         if (text->data[i] == '\0')
             text->data[i] = ' ';
-}
-
-static void put_word(gbx_view word, gbx_buf *to)
-{
-    if (gbx_view_kind(word) != '"' || word.len > WORD_MAX || word.len <= 2)
-        return;
-    (void)gbx_view_append_text(word, to);
-    (void)gbx_buf_puts(to, ": ");
-}
-
-/* False: it is too long. */
-static bool put_said(gbx_view params, gbx_buf *to)
-{
-    enum { LEVEL, LOGGER, DATA, MEMBERS };
-    static const char *const names[] = {"level", "logger", "data"};
-    gbx_view m[MEMBERS];
-
-    gbx_view_members(params, names, MEMBERS, m);
-    put_word(m[LEVEL], to);
-    put_word(m[LOGGER], to);
-    if (gbx_view_kind(m[DATA]) == '"')
-        (void)gbx_view_append_text(m[DATA], to);
-    else if (m[DATA].at != NULL)
-        (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
-    blank_nuls(to);
-    return gbx_buf_append(to, "", 1);
-}
-
-void gbx_session_on_says(gbx_session *s, gbx_view params)
-{
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
-    char clean[TOLD_MAX + 1];
-
-    if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
-        return;
-    if (!put_said(params, &text)) {
-        gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
-        return;
-    }
-    gbx_redact_copy(secrets_of(s), (const char *)text.data, clean, sizeof clean);
-    (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
-    if (gbx_buf_append(&line, "", 1) && clean[0] != 0)
-        gbx_server_log(s->server, (const char *)line.data);
 }
 
 /* ---- waiting and ending ------------------------------------------------------ */
@@ -322,7 +144,37 @@ void gbx_questions_forget(gbx_questions *questions)
 /* As the last session has listed it, or NULL. */
 static const gbx_tool *tool_of(const gbx_upstream_call *call)
 {
-    return call->tool != NULL ? gbx_tools_find(call->target->tools, call->tool) : NULL;
+    return call->tool != NULL && call->method == NULL
+               ? gbx_tools_find(call->target->tools, call->tool)
+               : NULL;
+}
+
+/* tool: as a session lists it, or NULL. Other methods than tools/call only read. */
+static bool is_repeatable(const gbx_upstream_call *call, const gbx_tool *tool)
+{
+    return call->method != NULL || (tool != NULL && tool->is_repeatable);
+}
+
+static void forget_task(gbx_upstream_call *call)
+{
+    gbx_mcp_timer_cleanup(&call->poll);
+    call->poll = (gbx_mcp_timer){0};
+    free(call->task);
+    call->task = NULL;
+}
+
+void gbx_call_withdraw(gbx_upstream_call *call, const char *reason)
+{
+    gbx_session *s = call->session;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(16)};
+
+    if (s != NULL && call->task != NULL) {
+        gbx_json_put_text(&params, "taskId", call->task);
+        (void)gbx_session_send_method(s, ++s->last_id, "tasks/cancel", call->task,
+                                      gbx_rpc_string(&params));
+    }
+    if (s != NULL && call->id != GBX_NO_ID)
+        gbx_session_cancel(s, call->id, reason);
 }
 
 /* What is said of the tool is according to the last session's list. */
@@ -334,14 +186,15 @@ void gbx_call_end(gbx_upstream_call *call, gbx_upstream_reply reply)
 
     unlink_call(call);
     gbx_mcp_timer_cleanup(&call->timer);
+    forget_task(call);
     if (call->rounds > 0)
         gbx_questions_forget(&call->questions);
     free(call->server_state);
     call->server_state = NULL;
     call->message = NULL;
     call->is_open = false;
-    reply.is_reading = tool != NULL && tool->is_reading;
-    reply.is_repeatable = tool != NULL && tool->is_repeatable;
+    reply.is_reading = call->method != NULL || (tool != NULL && tool->is_reading);
+    reply.is_repeatable = is_repeatable(call, tool);
     if (call->done != NULL)
         call->done(call->user, &reply); /* which may free the call */
 }
@@ -351,6 +204,7 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
 {
     unlink_call(call);
     gbx_mcp_timer_cleanup(&call->timer);
+    forget_task(call);
     free(call->message);
     call->fault = fault;
     call->message = gbx_need(strdup(message));
@@ -378,8 +232,8 @@ static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     const gbx_tool *tool = tool_of(call);
 
-    return !call->was_retried && !call->all->is_closing && tool != NULL &&
-           (was_not_begun || tool->is_repeatable);
+    return !call->was_retried && !call->all->is_closing &&
+           (is_repeatable(call, tool) || (tool != NULL && was_not_begun));
 }
 
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
@@ -387,10 +241,13 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
     gbx_session *session = call->session;
 
     unlink_call(call);
+    if (call->task != NULL)
+        gbx_mcp_timer_clear(&call->poll);
     gbx_upstreams_wake(call->all);
     if (reply.fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply.was_not_begun)) {
         call->was_retried = true;
         call->was_sent = !reply.was_not_begun;
+        forget_task(call);
         gbx_call_enqueue(call);
         return;
     }
@@ -428,7 +285,7 @@ static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
     bool has_words;
 
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
-    blank_nuls(&words);
+    gbx_blank_nuls(&words);
     put_data(secrets, gbx_view_member(error, "data"), &data);
     has_words = !words.failed && words.len > 0;
     if (has_words)
@@ -457,17 +314,65 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
     gbx_call_answer(call, reply);
 }
 
+/* An error need not fit, and some write null for nothing. */
+static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
+                        gbx_view structured, char *why, size_t size)
+{
+    const gbx_tools *tools = call->session->tools;
+    const gbx_tool *tool =
+        call->method == NULL ? gbx_tools_find(tools, call->tool) : NULL;
+
+    char place[256];
+
+    if (tool == NULL || structured.at == NULL || gbx_view_kind(structured) == 'n' ||
+        gbx_view_is_true(is_error) ||
+        gbx_schema_check(gbx_tools_member(tools, tool, "outputSchema"), structured,
+                         place, sizeof place))
+        return true;
+    (void)snprintf(why, size,
+                   "the structuredContent of the server '%.64s' does not fit the "
+                   "outputSchema of its tool '%.128s': %s",
+                   call->target->config->name, call->tool, place);
+    return false;
+}
+
+/* 2025-11-25: such a tool can be called in no other way. */
+static bool needs_task(const gbx_session *s, const gbx_tool *tool)
+{
+    gbx_view execution;
+
+    if (tool == NULL || s->is_modern || (s->facts.has & GBX_HAS_TASKS) == 0)
+        return false;
+    execution = gbx_tools_member(s->tools, tool, "execution");
+    return gbx_view_is_text(gbx_view_member(execution, "taskSupport"), "required");
+}
+
+/* Is the answer that of a task, and not the call's own? */
+static bool is_of_task(const gbx_upstream_call *call, gbx_view type, gbx_view task)
+{
+    const gbx_session *s = call->session;
+
+    if (call->task != NULL || call->method != NULL)
+        return call->task != NULL && !call->is_task_over;
+    return s->is_modern
+               ? (s->facts.has & GBX_HAS_TASKS) != 0 && gbx_view_is_text(type, "task")
+               : gbx_view_kind(task) == '{' &&
+                     needs_task(s, gbx_tools_find(s->tools, call->tool));
+}
+
 static bool answer_result(gbx_upstream_call *call, gbx_view result)
 {
-    enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
+    enum { TYPE, CONTENT, STRUCTURED, TASK, IS_ERROR, MEMBERS };
     static const char *const names[] = {"resultType", "content", "structuredContent",
-                                        "task"};
+                                        "task", "isError"};
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_PROTOCOL};
     gbx_view m[MEMBERS];
+    char why[640];
     char content;
 
     gbx_view_members(result, names, MEMBERS, m);
-    if (call->session->is_modern && gbx_view_is_text(m[TYPE], "input_required"))
+    if (is_of_task(call, m[TYPE], m[TASK]) ||
+        (call->session->is_modern && gbx_view_is_text(m[TYPE], "input_required")))
         return false;
     content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{')
@@ -481,6 +386,8 @@ static bool answer_result(gbx_upstream_call *call, gbx_view result)
         reply.message = "the result is of an unknown type";
     else if (content != 0 && content != 'n' && content != '[')
         reply.message = "the content of the result is not a list";
+    else if (!fits_schema(call, m[IS_ERROR], m[STRUCTURED], why, sizeof why))
+        reply.message = why;
     else
         reply = (gbx_upstream_reply){.message = "", .result = result};
     gbx_call_answer(call, reply);
@@ -517,8 +424,7 @@ static void on_timeout(void *user)
                    call->timeout_ms != 0 ? " (opts.timeoutMs)"
                                          : " (timeoutMs of the server's configuration; "
                                            "code gives a call more by opts.timeoutMs)");
-    if (call->session != NULL)
-        gbx_session_cancel(call->session, call->id, "the call has taken too long");
+    gbx_call_withdraw(call, "the call has taken too long");
     gbx_call_answer(call, reply);
 }
 
@@ -597,6 +503,17 @@ static bool put_progress(gbx_view params, gbx_buf *to)
     return !to->failed;
 }
 
+void gbx_call_on_task_progress(gbx_upstream_call *call, gbx_view message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
+
+    extend(call);
+    if (call->progress != NULL && gbx_view_kind(message) == '"' && message.len > 2 &&
+        gbx_view_append_text(message, &text))
+        call->progress(call->user, (const char *)text.data, text.len);
+}
+
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
@@ -638,29 +555,53 @@ static void put_answers(const gbx_upstream_call *call, gbx_buf *to)
     }
 }
 
+static void put_params(const gbx_upstream_call *call, const gbx_session *session,
+                       const gbx_tool *tool, gbx_buf *to)
+{
+    if (call->task != NULL) {
+        gbx_json_put_text(to, "taskId", call->task);
+    } else if (call->method != NULL) {
+        if (call->args.len > 2)
+            gbx_json_put_json(to, NULL, call->args.at + 1, call->args.len - 2);
+    } else {
+        gbx_json_put_text(to, "name", call->tool);
+        gbx_json_put_json(to, "arguments", call->args.at, call->args.len);
+        if (needs_task(session, tool))
+            gbx_json_put_json(to, "task", "{}", 2);
+    }
+}
+
+static const char *method_of(const gbx_upstream_call *call)
+{
+    if (call->task != NULL)
+        return call->task_method;
+    return call->method != NULL ? call->method : "tools/call";
+}
+
 /* With a new id. tool: NULL if the session does not list it any more. */
 static bool send_request(gbx_upstream_call *call, gbx_session *session,
                          const gbx_tool *tool)
 {
     gbx_link_message about = {.id = ++session->last_id,
-                              .method = "tools/call",
-                              .name = call->tool,
+                              .method = method_of(call),
+                              .name = call->task != NULL ? call->task
+                                      : *call->tool != 0 ? call->tool
+                                                         : NULL,
                               .args = call->args,
                               .is_again = call->was_retried,
-                              .is_repeatable = tool != NULL && tool->is_repeatable};
+                              .is_repeatable = is_repeatable(call, tool)};
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
     call->id = about.id;
     memcpy(about.traceparent, call->traceparent, sizeof about.traceparent);
-    if (tool != NULL && !session->is_process)
-        about.schema = gbx_tools_schema(session->tools, tool);
+    if (tool != NULL && call->task == NULL && !session->is_process)
+        about.schema = gbx_tools_member(session->tools, tool, "inputSchema");
     gbx_rpc_begin_request(&text, call->id, about.method);
-    gbx_json_put_text(&text, "name", call->tool);
-    gbx_json_put_json(&text, "arguments", call->args.at, call->args.len);
+    put_params(call, session, tool, &text);
     if (call->rounds > 0)
         put_answers(call, &text);
-    put_meta(session, call, &text);
+    gbx_session_put_meta(session, call, &text);
     gbx_rpc_end(&text);
     if (!gbx_session_send(session, &text, about))
         return false;

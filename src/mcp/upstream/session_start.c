@@ -55,17 +55,47 @@ static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size
         gbx_redact_copy(s->server->all->yard.secrets, text, to, size);
 }
 
+static unsigned read_capabilities(gbx_view capabilities)
+{
+    static const struct {
+        const char *name;
+        const char *flag; /* NULL: the name alone */
+        gbx_upstream_has has;
+    } rows[] = {
+        {"resources", NULL, GBX_HAS_RESOURCES},
+        {"prompts", NULL, GBX_HAS_PROMPTS},
+        {"completions", NULL, GBX_HAS_COMPLETIONS},
+        {"tools", "listChanged", GBX_TELLS_TOOLS},
+        {"resources", "listChanged", GBX_TELLS_RESOURCES},
+        {"prompts", "listChanged", GBX_TELLS_PROMPTS},
+        {"resources", "subscribe", GBX_TELLS_UPDATES},
+        {"tasks", NULL, GBX_HAS_TASKS},
+        {"extensions", GBX_TASKS, GBX_HAS_TASKS},
+    };
+    unsigned has = 0;
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_view one = gbx_view_member(capabilities, rows[i].name);
+
+        if (rows[i].flag != NULL)
+            one = gbx_view_member(one, rows[i].flag);
+        if (gbx_view_kind(one) == '{' || gbx_view_is_true(one))
+            has |= rows[i].has;
+    }
+    return has;
+}
+
 /* Its name and capabilities: the same members in both eras, in different places. */
 static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
-    gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
+    gbx_view capabilities = gbx_view_member(result, "capabilities");
 
     copy_fact(s, gbx_view_member(info, "name"), s->facts.server_name,
               sizeof s->facts.server_name);
     copy_fact(s, gbx_view_member(info, "version"), s->facts.server_version,
               sizeof s->facts.server_version);
-    s->tells_tools = gbx_view_kind(tools) == '{';
-    s->tells_changes = gbx_view_is_true(gbx_view_member(tools, "listChanged"));
+    s->tells_tools = gbx_view_kind(gbx_view_member(capabilities, "tools")) == '{';
+    s->facts.has = read_capabilities(capabilities);
 }
 
 static bool ask_to_initialize(gbx_session *s)

@@ -83,8 +83,7 @@ static void become_ready(gbx_session *s)
     s->facts.start_ms =
         (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
     s->hooks->ready(s->server, s);
-    if (s->phase == GBX_PHASE_READY && s->is_modern && s->tells_changes)
-        gbx_session_listen(s);
+    gbx_session_listen_anew(s);
 }
 
 static void end_list(gbx_session *s)
@@ -224,20 +223,58 @@ void gbx_session_keep_tools(gbx_session *s)
     s->hooks->listed(s->server, s);
 }
 
+void gbx_session_listen_anew(gbx_session *s)
+{
+    static const unsigned tells =
+        GBX_TELLS_TOOLS | GBX_TELLS_RESOURCES | GBX_TELLS_PROMPTS;
+
+    if (s->phase != GBX_PHASE_READY || !s->is_modern)
+        return;
+    if (s->asked[GBX_ASK_LISTEN] != 0) {
+        gbx_session_cancel(s, s->asked[GBX_ASK_LISTEN], "other resources are wanted");
+        s->asked[GBX_ASK_LISTEN] = 0;
+    }
+    gbx_mcp_timer_clear(&s->listen_timer);
+    if ((s->facts.has & tells) != 0 || s->server->wanted.count > 0)
+        gbx_session_listen(s);
+}
+
+/* Of this era: one stream has all that changes. */
 void gbx_session_listen(gbx_session *s)
 {
+    static const struct {
+        gbx_upstream_has tells;
+        const char *filter;
+    } rows[] = {{GBX_TELLS_TOOLS, "toolsListChanged"},
+                {GBX_TELLS_RESOURCES, "resourcesListChanged"},
+                {GBX_TELLS_PROMPTS, "promptsListChanged"}};
+    const gbx_uris *wanted = &s->server->wanted;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_MIB(16)};
+
+    gbx_json_put_open(&params, "notifications", '{');
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
+        if ((s->facts.has & rows[i].tells) != 0)
+            gbx_json_put_bool(&params, rows[i].filter, true);
+    if (wanted->count > 0) {
+        gbx_json_put_open(&params, "resourceSubscriptions", '[');
+        for (size_t i = 0; i < wanted->count; i++)
+            gbx_json_put_text(&params, NULL, wanted->items[i]);
+        (void)gbx_buf_puts(&params, "]");
+    }
+    (void)gbx_buf_puts(&params, "}");
     (void)gbx_session_ask(s, GBX_ASK_LISTEN, "subscriptions/listen",
-                          "\"notifications\":{\"toolsListChanged\":true}");
+                          gbx_rpc_string(&params));
 }
 
 void gbx_session_on_acknowledged(gbx_session *s, gbx_view params)
 {
     gbx_view taken = gbx_view_member(params, "notifications");
 
-    if (s->phase != GBX_PHASE_READY ||
-        !gbx_view_is_true(gbx_view_member(taken, "toolsListChanged")))
+    if (s->phase != GBX_PHASE_READY)
         return;
     s->listen_failures = 0;
+    if (!gbx_view_is_true(gbx_view_member(taken, "toolsListChanged")))
+        return;
     s->is_listening = true;
     gbx_session_on_change(s);
 }

@@ -179,11 +179,12 @@ bool gbx_tools_is_full(const gbx_tools *tools)
     return tools->count + tools->dropped >= GBX_TOOLS_MAX;
 }
 
-gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool)
+gbx_view gbx_tools_member(const gbx_tools *tools, const gbx_tool *tool,
+                          const char *name)
 {
     gbx_view view = {.at = (const char *)tools->json.data + tool->at, .len = tool->len};
 
-    return gbx_view_member(view, "inputSchema");
+    return gbx_view_member(view, name);
 }
 
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)

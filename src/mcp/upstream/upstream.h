@@ -92,15 +92,40 @@ typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply
  * until the callback returns. */
 typedef struct gbx_upstream_question {
     unsigned number; /* among those of all servers */
+    gbx_view name;   /* that a modern server gave it, or no value */
     gbx_view message;
     gbx_view schema; /* of a form, flat; or: */
     gbx_view url;    /* printable ASCII, of https or of this machine */
 } gbx_upstream_question;
 
+/* What a server declares that it has, and reports changes of; in bits. */
+typedef enum gbx_upstream_has {
+    GBX_HAS_RESOURCES = 1,
+    GBX_HAS_PROMPTS = 2,
+    GBX_HAS_COMPLETIONS = 4,
+    GBX_TELLS_TOOLS = 8,
+    GBX_TELLS_RESOURCES = 16,
+    GBX_TELLS_PROMPTS = 32,
+    GBX_TELLS_UPDATES = 64, /* of single resources */
+    GBX_HAS_TASKS = 128,    /* it may answer calls later */
+} gbx_upstream_has;
+
+/* What a server has reported besides its tools. */
+typedef enum gbx_upstream_news {
+    GBX_NEWS_READY,     /* it is running: it may have more than was known of it */
+    GBX_NEWS_RESOURCES, /* the list has changed, or that of templates */
+    GBX_NEWS_PROMPTS,
+    GBX_NEWS_UPDATED, /* a resource */
+} gbx_upstream_news;
+
 typedef struct gbx_upstream_hooks {
     void *user;
     /* The tools of a server have become known or have changed. May be NULL. */
     void (*tools_changed)(void *user, const char *server);
+    /* uri: of GBX_NEWS_UPDATED, one of those that are wanted. As often as the server
+     * likes. May be NULL. */
+    void (*news)(void *user, const gbx_mcp_upstream_config *server,
+                 gbx_upstream_news news, gbx_view uri);
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
     /* How a person can be asked, for servers of the legacy era, which learn it when they
      * start: bits of gbx_mcp_asking. NULL: not at all. */
@@ -134,14 +159,16 @@ typedef struct gbx_questions {
     } list[8];
 } gbx_questions;
 
-/* One tools/call. Its author sets the first group of members and zeroes the rest. The
- * object and what it points to are borrowed until done is called: exactly once, never
- * from inside a function of this file. Then it may be started again. */
+/* One tools/call, or another request. Its author sets the first group of members and
+ * zeroes the rest. The object and what it points to are borrowed until done is called:
+ * exactly once, never from inside a function of this file. Then it may be started
+ * again. */
 struct gbx_upstream_call {
     gbx_upstream_id *server;
-    char *tool;          /* NULL: only learn the tools */
+    const char *method;  /* that only reads, constant; NULL: tools/call */
+    char *tool;          /* or what else it names, or ""; NULL: only learn the tools */
     const void *author;  /* waiting calls of different authors take turns */
-    gbx_view args;       /* JSON object */
+    gbx_view args;       /* JSON object; with a method: all of its parameters */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     char *meta;          /* JSON members for _meta without braces, or NULL */
     char traceparent[GBX_TRACEPARENT_SIZE]; /* over HTTP also a header; "": none */
@@ -149,6 +176,8 @@ struct gbx_upstream_call {
      * has this hint and is not known to be stale; UNKNOWN: to any. */
     gbx_gate_hint hint;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+    /* A log message that the server has sent while it had this call. May be NULL. */
+    void (*says)(void *user, gbx_log_level level, const char *line);
     /* The server asks a person: bring the answer by gbx_upstream_answer(), from inside or
      * later, also if the call has ended: the server may ask for another one. NULL: nobody
      * can be asked. */
@@ -185,6 +214,10 @@ struct gbx_upstream_call {
     gbx_questions questions;
     unsigned rounds;    /* how often it was answered by questions */
     char *server_state; /* requestState of that answer, JSON; or NULL */
+    char *task;         /* id of the task that the server has made of it, or NULL */
+    const char *task_method; /* of the last request about the task */
+    bool is_task_over;       /* the next answer is that of the call */
+    gbx_mcp_timer poll;
 };
 
 void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call);
@@ -216,6 +249,7 @@ typedef struct gbx_upstream_info {
     uint32_t retry_ms;        /* time until the next try */
     double start_ms;          /* spawn to the first list of tools */
     const char *containment;  /* what contains its processes, in words, or "" */
+    unsigned has;             /* bits of gbx_upstream_has; 0 while unknown */
     gbx_view tools;           /* JSON array of all pages; no value while unknown */
     size_t left_out;          /* listed tools that cannot be called */
     const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
@@ -238,6 +272,11 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
  * tools. */
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
+
+/* The resources whose updates are wanted from now on; each once. While there are any, the
+ * server is started and not stopped. The list and its items are taken over. */
+void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *server,
+                            char **uris, size_t count);
 
 /* A person has signed in: sessions with the token of before, or with none, end, and the next
  * call starts another one at once. */

@@ -143,10 +143,41 @@ static void on_listed(gbx_server *server, gbx_session *session)
     gbx_upstreams_wake(server->all);
 }
 
+/* ---- updates of resources ------------------------------------------------------
+ *
+ * A modern session has them in its stream of changes. To a legacy one each is a request,
+ * whose answer changes nothing.
+ */
+
+/* For each resource of `some` that is not among `others`. */
+static void send_each(gbx_session *session, const char *method, const gbx_uris *some,
+                      const gbx_uris *others)
+{
+    if (session->phase != GBX_PHASE_READY || session->is_modern ||
+        (session->facts.has & GBX_TELLS_UPDATES) == 0)
+        return;
+    for (size_t i = 0; i < some->count; i++) {
+        const char *uri = some->items[i];
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(64)};
+
+        if (gbx_names_find(others->items, 0, others->count, uri, strlen(uri)) <
+            others->count)
+            continue;
+        gbx_json_put_text(&params, "uri", uri);
+        (void)gbx_session_send_method(session, ++session->last_id, method, NULL,
+                                      gbx_rpc_string(&params));
+    }
+}
+
 static void on_ready(gbx_server *server, gbx_session *session)
 {
+    const gbx_upstream_hooks *hooks = &server->all->hooks;
+
     server->facts = session->facts;
     on_listed(server, session);
+    send_each(session, "resources/subscribe", &server->wanted, &(gbx_uris){0});
+    if (hooks->news != NULL)
+        hooks->news(hooks->user, server->config, GBX_NEWS_READY, (gbx_view){0});
 }
 
 /* Another one can start at once, while calls of this one end. */
@@ -205,6 +236,7 @@ static void bury_lost(gbx_server *server)
 
 static void cleanup_server(gbx_server *server)
 {
+    gbx_names_free(server->wanted.items, server->wanted.count);
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
     gbx_tools_drop(server->tools);
@@ -325,11 +357,15 @@ static bool has_room(const gbx_server *server)
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
+    const gbx_tool *tool =
+        call->method == NULL ? gbx_tools_find(session->tools, call->tool) : NULL;
     gbx_gate_hint hint = call->hint;
     char message[512];
 
-    if (hint != GBX_GATE_HINT_UNKNOWN && !has_current_list(server, session, call)) {
+    if (call->method != NULL) {
+        gbx_call_send(call, session, NULL);
+    } else if (hint != GBX_GATE_HINT_UNKNOWN &&
+               !has_current_list(server, session, call)) {
         gbx_call_arm(call);
         gbx_session_list_now(session);
     } else if (tool == NULL) {
@@ -377,14 +413,16 @@ static void on_idle(void *user)
 {
     gbx_server *server = user;
 
-    if (server->in_flight == 0 && server->waiting_count == 0)
+    if (server->in_flight == 0 && server->waiting_count == 0 &&
+        server->wanted.count == 0)
         stop_server(server);
 }
 
 static void watch_idleness(gbx_server *server)
 {
     uint32_t ms = server->config->idle_ms;
-    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
+    bool is_idle = server->in_flight == 0 && server->waiting_count == 0 &&
+                   server->wanted.count == 0;
 
     if (!is_idle || count_live(server) == 0 || ms == 0)
         gbx_mcp_timer_clear(&server->idle);
@@ -395,10 +433,11 @@ static void watch_idleness(gbx_server *server)
 static void pump_server(gbx_server *server)
 {
     send_waiting(server);
-    if (server->waiting_count > 0 && count_live(server) == 0) {
+    if ((server->waiting_count > 0 || server->wanted.count > 0) &&
+        count_live(server) == 0) {
         if (is_open(server))
             fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
-        else
+        if (!is_open(server) || server->wanted.count > 0)
             start_in_turn(server);
     } else if (server->waiting_count > 0 || server->in_flight > 0) {
         widen(server);
@@ -554,8 +593,7 @@ void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call)
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
 {
-    if (call->session != NULL && call->id != GBX_NO_ID)
-        gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
+    gbx_call_withdraw(call, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
 }
 
@@ -575,6 +613,7 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
         .start_ms = server->facts.start_ms,
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",
+        .has = server->facts.has,
         .tools = gbx_tools_view(server->tools),
         .left_out = server->tools != NULL ? server->tools->dropped : 0,
         .left_out_why = server->tools != NULL ? server->tools->dropped_why : "",
@@ -621,6 +660,32 @@ void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
     call->user = user;
     call->is_ours = true;
     gbx_upstream_start(upstreams, call);
+}
+
+void gbx_upstream_subscribe(gbx_upstreams *upstreams, gbx_upstream_id *id, char **uris,
+                            size_t count)
+{
+    gbx_server *server = server_of(upstreams, id);
+    gbx_uris before = server->wanted;
+    bool is_same = count == before.count;
+
+    for (size_t i = 0; i < count && is_same; i++)
+        is_same =
+            gbx_names_find(before.items, 0, count, uris[i], strlen(uris[i])) < count;
+    if (is_same) {
+        gbx_names_free(uris, count);
+        return;
+    }
+    server->wanted = (gbx_uris){uris, count};
+    for (size_t i = 0; i < server->session_count; i++) {
+        gbx_session *session = server->sessions[i];
+
+        gbx_session_listen_anew(session);
+        send_each(session, "resources/unsubscribe", &before, &server->wanted);
+        send_each(session, "resources/subscribe", &server->wanted, &before);
+    }
+    gbx_names_free(before.items, before.count);
+    gbx_upstreams_wake(upstreams);
 }
 
 void gbx_upstream_signed_in(gbx_upstreams *upstreams, gbx_upstream_id *id)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* session_send - messages to a server: requests of our own, notifications, and what all of
+ * them have in _meta. */
+#include "mcp/upstream/servers.h"
+
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about)
+{
+    about.text = (const char *)text->data;
+    about.len = text->len;
+    about.is_aside |= about.id == 0;
+    if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &about))
+        return false;
+    s->sent_bytes += about.len;
+    return true;
+}
+
+const char *gbx_capabilities(unsigned can_ask)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"elicitation\":{\"form\":{}}}",
+        "{\"elicitation\":{\"url\":{}}}",
+        "{\"elicitation\":{\"form\":{},\"url\":{}}}",
+    };
+
+    return texts[can_ask % GBX_COUNTOF(texts)];
+}
+
+void gbx_session_put_meta(const gbx_session *s, const gbx_upstream_call *call,
+                          gbx_buf *to)
+{
+    gbx_json_put_open(to, "_meta", '{');
+    if (s->is_modern) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf with = {.ceiling = GBX_KIB(1)};
+        const char *capabilities = gbx_capabilities(call != NULL ? call->can_ask : 0);
+
+        if (call != NULL && (s->facts.has & GBX_HAS_TASKS) != 0) {
+            (void)gbx_buf_append(&with, capabilities, strlen(capabilities) - 1);
+            gbx_json_put_open(&with, "extensions", '{');
+            (void)gbx_buf_puts(&with, "\"" GBX_TASKS "\":{}}}");
+            capabilities = gbx_rpc_string(&with);
+        }
+
+        gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
+                          s->facts.version);
+        gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
+                          sizeof GBX_CLIENT_INFO - 1);
+        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
+                          capabilities, strlen(capabilities));
+    }
+    if (call != NULL)
+        gbx_json_put_integer(to, "progressToken", call->id);
+    if (call != NULL && call->meta != NULL && *call->meta != 0)
+        gbx_json_put_json(to, NULL, call->meta, strlen(call->meta));
+    (void)gbx_buf_puts(to, "}");
+}
+
+bool gbx_session_send_method(gbx_session *s, int64_t id, const char *method,
+                             const char *name, const char *params)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = strlen(params) + GBX_KIB(64)};
+
+    if (id != 0)
+        gbx_rpc_begin_request(&text, id, method);
+    else
+        gbx_rpc_begin_notification(&text, method);
+    (void)gbx_buf_puts(&text, params);
+    if (s->is_modern)
+        gbx_session_put_meta(s, NULL, &text);
+    gbx_rpc_end(&text);
+    return gbx_session_send(s, &text,
+                            (gbx_link_message){.id = id,
+                                               .method = method,
+                                               .name = name,
+                                               .is_aside = !gbx_session_awaits(s, id)});
+}
+
+bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
+                     const char *params)
+{
+    s->asked[ask] = ++s->last_id;
+    if (gbx_session_send_method(s, s->asked[ask], method, NULL, params))
+        return true;
+    s->asked[ask] = 0;
+    return false;
+}
+
+void gbx_session_notify(gbx_session *s, const char *method, const char *params)
+{
+    (void)gbx_session_send_method(s, 0, method, NULL, params);
+}
+
+void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason)
+{
+    char params[128];
+
+    if (s->link == NULL)
+        return;
+    (void)snprintf(params, sizeof params, "\"requestId\":%" PRId64 ",\"reason\":\"%s\"",
+                   id, reason);
+    gbx_session_notify(s, "notifications/cancelled", params);
+    if (s->link->ops->forget != NULL)
+        s->link->ops->forget(s->link, id);
+}
+
+gbx_ask gbx_session_find(const gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
+{
+    gbx_upstream_call *call;
+
+    *ret_call = NULL;
+    for (int ask = 0; id != 0 && ask < GBX_ASK_CALL; ask++)
+        if (s->asked[ask] == id)
+            return (gbx_ask)ask;
+    TAILQ_FOREACH(call, &s->calls, entry)
+    if (call->id == id) {
+        *ret_call = call;
+        return GBX_ASK_CALL;
+    }
+    return GBX_ASK_NOTHING;
+}
+
+gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call)
+{
+    gbx_ask ask = gbx_session_find(s, id, ret_call);
+
+    if (ask < GBX_ASK_CALL)
+        s->asked[ask] = 0;
+    return ask;
+}
+
+bool gbx_session_awaits(const gbx_session *s, int64_t id)
+{
+    gbx_upstream_call *call;
+
+    return gbx_session_find(s, id, &call) != GBX_ASK_NOTHING;
+}

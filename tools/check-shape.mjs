@@ -11,22 +11,22 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 106109,
-  'lines in src/mcp': 39185,
-  'lines in src/mcp/code': 8612,
-  'lines in src/mcp/data': 3741,
-  'lines in tests and node/test': 67706,
-  'files in src': 377,
-  'headers in src': 72,
+  'lines in src': 116071,
+  'lines in src/mcp': 43869,
+  'lines in src/mcp/code': 8819,
+  'lines in src/mcp/data': 3743,
+  'lines in tests and node/test': 80091,
+  'files in src': 411,
+  'headers in src': 81,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
-  'pages in docs': 9,
-  'words in pages of docs': 14004,
-  'words in ARCHITECTURE.md': 2497,
+  'pages in docs': 10,
+  'words in pages of docs': 14876,
+  'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };
 

@@ -125,7 +125,7 @@ test('a runner that has no datasets is refused at the start', () => {
   const { status, stderr } = spawnSync(command,
     ['mcp', '--runner', 'memory', '--data', `orders=${put('orders.json', orders)}`], { input: '', encoding: 'utf8' });
   assert.notEqual(status, 0);
-  assert.match(stderr, /a runner other than 'process' has no datasets/);
+  assert.match(stderr, /this runner has no datasets: 'process' and 'nats:\/\/' have/);
 });
 
 test('an input that is read and was not given: the hint says so, and nothing of it else', async () => {

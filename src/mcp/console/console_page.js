@@ -73,7 +73,7 @@ addEventListener('hashchange', () => show(true));
 // ---- questions ------------------------------------------------------------------------
 
 const cards = new Map(); // by number
-let moved = 0; // when cards last moved up
+let moved = -Infinity; // when cards last moved up
 
 /** The second click of two on a card that has just gone is not for the next one. */
 $('cards').addEventListener('click', (event) => {

@@ -218,7 +218,8 @@ void fill_pool(gbx_engine *engine)
 
 static bool is_taken(void *user)
 {
-    return report_number(user, "ready") == 0;
+    return report_number(user, "ready") == 0 &&
+           report_number(user, "running") + report_number(user, "waiting") > 0;
 }
 
 void wait_until_taken(gbx_engine *engine)

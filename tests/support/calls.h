@@ -64,7 +64,7 @@ void wait_until_full(gbx_engine *engine); /* asserts */
  * calls leave no more processes, or a few for two seconds. */
 void fill_pool(gbx_engine *engine);
 
-void wait_until_taken(gbx_engine *engine); /* no worker is ready; asserts */
+void wait_until_taken(gbx_engine *engine); /* a call has the last worker; asserts */
 
 /* What this process has; and, asserting, that it comes back to that. */
 typedef struct footprint {

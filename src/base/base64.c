@@ -2,7 +2,9 @@
 /* base64 - see base64.h. */
 #include "base/base64.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static const char digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -106,4 +108,16 @@ bool gbx_base64_undo(gbx_buf *buf)
     memcpy(buf->data + buf->len, last, last_len);
     buf->len += last_len;
     return true;
+}
+
+void gbx_hex_random(char *ret, size_t size)
+{
+    uint8_t bits[64];
+
+    if (size == 0 || size - 1 > sizeof bits ||
+        getrandom(bits, size - 1, 0) != (ssize_t)size - 1)
+        abort();
+    for (size_t i = 0; i + 1 < size; i++)
+        ret[i] = "0123456789abcdef"[bits[i] & 15];
+    ret[size - 1] = '\0';
 }

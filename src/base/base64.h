@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base64 - base64 (RFC 4648, section 4) with a strict and a lenient decoder, and the
- * value of a hexadecimal digit. */
+/* base64 - base64 (RFC 4648, section 4) with a strict and a lenient decoder, and
+ * hexadecimal digits. */
 #ifndef GBX_BASE_BASE64_H
 #define GBX_BASE_BASE64_H
 
@@ -17,6 +17,10 @@ bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_le
 /* Decode buf in place, leniently: white space and missing padding are accepted. False
  * if it is not base64; the contents of buf are then undefined. */
 bool gbx_base64_undo(gbx_buf *buf);
+
+/* Fill ret with size - 1 random hexadecimal digits and a NUL; size is at most 65. Ends the
+ * process if the kernel has no random bytes: a name that can be guessed would be worse. */
+void gbx_hex_random(char *ret, size_t size);
 
 /* The value of a hexadecimal digit; -1 if it is not one. */
 static inline int gbx_hex_digit(uint8_t c)

@@ -363,8 +363,10 @@ TEST(turns__are_taken_while_one_thing_is_under_way)
     int first, both, last, crowded;
     gbx_drive *drive, *beside;
 
-    if (loop_runner_is_on()) /* its worker and this thread never do */
+    if (loop_runner_is_on()) {
+        print_message("skipped: this thread and a worker elsewhere never take turns\n");
         skip();
+    }
     assert_int_equal(gbx_engine_expose(shared, "kept", keep_call, &a, NULL), GBX_OK);
     drive = drive_of(shared, &call);
     step_until_asked(drive, &a, 1);

@@ -12,6 +12,7 @@
  */
 #include "mcp/console/console.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 
 #include <inttypes.h>
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 
 /* Limits of kept events, and of open questions: more than a person can answer. */
 #define EVENTS_MAX    10000
@@ -448,18 +448,6 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
 
 /* ---- who may ------------------------------------------------------------------------- */
 
-/* size: of the digits and their NUL. */
-static void put_random(char *ret, size_t size)
-{
-    uint8_t bits[SECRET_SIZE];
-
-    if (getrandom(bits, size, 0) != (ssize_t)size)
-        abort(); /* a secret that can be guessed would be worse */
-    for (size_t i = 0; i + 1 < size; i++)
-        ret[i] = "0123456789abcdef"[bits[i] & 15];
-    ret[size - 1] = '\0';
-}
-
 /* In constant time. */
 static bool is_secret(const char *given, size_t len, const char secret[SECRET_SIZE])
 {
@@ -503,7 +491,7 @@ static bool is_ours(const hub *h, const gbx_http_request *r, bool is_page)
 
 static void announce(hub *h)
 {
-    put_random(h->token, sizeof h->token);
+    gbx_hex_random(h->token, sizeof h->token);
     gbx_mcp_warn("open the page once by %s?token=%s", h->address, h->token);
 }
 
@@ -596,8 +584,8 @@ static gbx_status start(gbx_http_console *hooks, gbx_mcp_loop *loop, int spawner
     h->children = (gbx_child_set){.loop = loop, .console = hooks, .spawner = spawner};
     gbx_mcp_timer_init(&h->leave, loop, on_leave, h);
     gbx_mcp_timer_init(&h->pump, loop, on_pump, h);
-    put_random(h->folder, sizeof h->folder);
-    put_random(h->cookie, sizeof h->cookie);
+    gbx_hex_random(h->folder, sizeof h->folder);
+    gbx_hex_random(h->cookie, sizeof h->cookie);
     /* Browsers leave out the port that is usual. */
     (void)snprintf(h->origin, sizeof h->origin,
                    port == 80 ? "http://127.0.0.1" : "http://127.0.0.1:%u", port);

@@ -7,6 +7,7 @@
  */
 #include "mcp/http/http.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Limit of open requests; the child has the same. */
 #define PENDING_MAX 1024
@@ -489,19 +489,6 @@ bool gbx_http_session_is_busy(const gbx_http_session *s)
 
 /* ---- life ------------------------------------------------------------------------------ */
 
-static bool name_session(gbx_http_session *s)
-{
-    uint8_t bits[(sizeof s->id - 1) / 2];
-
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-        return false;
-    for (size_t i = 0; i < sizeof bits; i++)
-        (void)snprintf(s->id + 2 * i, 3, "%02x", bits[i]);
-    (void)snprintf(s->fields, sizeof s->fields, "Mcp-Session-Id: %s\r\n", s->id);
-    s->streams.fields = s->fields;
-    return true;
-}
-
 gbx_http_session *gbx_http_session_new(gbx_child_set *children,
                                        const gbx_http_caller *caller, bool is_modern)
 {
@@ -515,13 +502,15 @@ gbx_http_session *gbx_http_session_new(gbx_child_set *children,
     s->is_modern = is_modern;
     s->caller = *caller;
     s->used_ns = gbx_clock_now_ns();
-    if (is_modern || name_session(s))
-        s->child = gbx_child_new(children, caller, &hooks);
+    s->child = gbx_child_new(children, caller, &hooks);
     if (s->child == NULL) {
         free(s);
         return NULL;
     }
     if (!is_modern) {
+        gbx_hex_random(s->id, sizeof s->id);
+        (void)snprintf(s->fields, sizeof s->fields, "Mcp-Session-Id: %s\r\n", s->id);
+        s->streams.fields = s->fields;
         s->own = gbx_stream_new(&s->streams, NULL);
         s->own->open = 1; /* it never ends by itself */
     }

@@ -8,14 +8,13 @@
  */
 #include "mcp/server/server_state.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
 #define CODE_MAX   ((size_t)64 * 1024) /* longer code is not shown on the page */
@@ -291,26 +290,12 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
     (void)gbx_buf_puts(to, "}");
 }
 
-static bool make_handle(char ret[GBX_MCP_HANDLE_SIZE])
-{
-    uint64_t bits[2];
-
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-        return false;
-    (void)snprintf(ret, GBX_MCP_HANDLE_SIZE, "%016" PRIx64 "%016" PRIx64, bits[0],
-                   bits[1]);
-    return true;
-}
-
 /* Answer the client's request with the open questions. */
 static void ask_by_retry(gbx_mcp_request *request)
 {
     gbx_buf to;
 
-    if (!make_handle(request->handle)) {
-        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
-        return;
-    }
+    gbx_hex_random(request->handle, sizeof request->handle);
     make_room(request);
     request->round++;
     request->retry_until_ns =

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // places - runs the bundle in places where sandboxes often do not start, and writes the table of
-// docs/install.md: does it start, which layers stand, does an attack succeed, what does a run cost?
+// docs/internals/places.md: does it start, which layers stand, does an attack succeed, what does a run cost?
 //
 //     tools/places.mjs BUNDLE [NAME...]      (as root; NAME: only places that contain it)
 //
@@ -23,7 +23,7 @@ if (given === undefined || process.getuid() !== 0) {
 }
 const bundle = resolve(given);
 const top = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
-const page = join(top, 'docs', 'install.md');
+const page = join(top, 'docs', 'internals', 'places.md');
 const ownProfile = join(bundle, 'share', 'glovebox', 'container-seccomp.json');
 const work = mkdtempSync(join(tmpdir(), 'glovebox-places-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true }));

@@ -15,6 +15,13 @@ enum kind { STRING = 0, BINARY = 1, TABLE = 2, INT = 7, ARRAY = 8, INT_VECTOR = 
 #define RULES_MAX  256
 #define FIELDS_MAX 8
 
+#define HEADER_SIZE   32
+#define CONTENTS_SIZE 12 /* count; where the name and the bundle are */
+
+_Static_assert(GBX_ZONES_NAME_AT == HEADER_SIZE + CONTENTS_SIZE, "after the contents");
+_Static_assert((GBX_ZONES_NAME_AT + GBX_ZONES_NAME_SIZE) % 16 == 0,
+               "the bundle is aligned");
+
 #define RESOURCE(kind, at) ((uint32_t)(kind) << 28 | (uint32_t)(at))
 #define MASK               UINT32_C(0x0FFFFFFF)
 
@@ -246,14 +253,26 @@ static uint32_t put_rules(bundle *b, size_t keys_at)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header says so");
 
-bool gbx_zones_put_header(gbx_buf *to, const char format[static 4])
+/* The header of ICU's data in that format. */
+static void put_header(gbx_buf *to, const char format[static 4])
 {
-    uint8_t header[GBX_ZONES_HEADER_SIZE] = {GBX_ZONES_HEADER_SIZE, 0, 0xDA, 0x27, 20};
+    uint8_t header[HEADER_SIZE] = {HEADER_SIZE, 0, 0xDA, 0x27, 20};
 
     header[10] = 2; /* bytes of a UChar */
     memcpy(header + 12, format, 4);
     header[16] = 1; /* its version */
-    return gbx_buf_append(to, header, sizeof header);
+    (void)gbx_buf_append(to, header, sizeof header);
+}
+
+/* Everything in the package before the bundle. */
+static void put_package(gbx_buf *to)
+{
+    const uint32_t contents[] = {1, CONTENTS_SIZE, CONTENTS_SIZE + GBX_ZONES_NAME_SIZE};
+    static const char name[GBX_ZONES_NAME_SIZE];
+
+    put_header(to, "CmnD");
+    (void)gbx_buf_append(to, contents, sizeof contents);
+    (void)gbx_buf_append(to, name, sizeof name);
 }
 
 /* Reserves room for all keys, after the first word. Returns where those of rules
@@ -274,12 +293,13 @@ static size_t put_keys(bundle *b)
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to)
 {
     static bundle b; /* large */
-    static uint32_t names[1024], list[1024], regions[1024];
+    static uint32_t names[GBX_ZONES_MAX], list[GBX_ZONES_MAX], regions[GBX_ZONES_MAX];
     size_t keys_at;
     uint32_t root;
     field all[5];
 
-    (void)gbx_zones_put_header(to, "ResB");
+    put_package(to);
+    put_header(to, "ResB");
     b = (bundle){.to = to, .start = to->len};
     keys_at = put_keys(&b);
     for (size_t i = 0; i < zones->count; i++) {

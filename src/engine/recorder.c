@@ -141,15 +141,12 @@ static gbx_status fix_chance(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *call = &run->call;
     uint8_t *entropy = call->record->entropy;
-    uint64_t seed;
 
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed ||
-        getrandom(entropy, GBX_ENTROPY_SIZE, 0) != (ssize_t)GBX_ENTROPY_SIZE)
+    if (getrandom(entropy, GBX_ENTROPY_SIZE, 0) != (ssize_t)GBX_ENTROPY_SIZE)
         return gbx_fail(reterr, GBX_E_OS, "cannot get a seed");
-    if ((call->flags & GBX_CALL_SEEDED) == 0)
-        call->seed = seed;
-    else
+    if ((call->flags & GBX_CALL_SEEDED) != 0)
         gbx_recorder_spread_seed(call->seed, entropy);
+    memcpy(&call->seed, entropy, sizeof call->seed);
     run->entropy = entropy;
     if ((call->flags & GBX_CALL_FIXED_NOW) == 0)
         call->now_ms = gbx_clock_wall_ms();
@@ -166,7 +163,6 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
     to->recorded_at = (double)gbx_clock_wall_ms();
     to->form = (int)call->form;
     to->no_guard = (call->flags & GBX_CALL_NO_GUARD) != 0;
-    to->seed = call->seed;
     to->now_ms = call->now_ms;
     memcpy(to->entropy, run->entropy, sizeof to->entropy);
     to->code = (gbx_span){(const uint8_t *)call->code, call->code_len};

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Maximum length of the text about an actual or expected event, in bytes. */
-#define COMPARED_MAX GBX_KIB(4)
+#define SHOWN_MAX 2000u
 
 typedef struct gbx_replayer {
     gbx_record_head head;
@@ -27,46 +27,6 @@ typedef struct gbx_replayer {
 } gbx_replayer;
 
 /* ---- how two events differ --------------------------------------------------- */
-
-/* Maximum length of one text in a description, in bytes; the rest is omitted. */
-#define SHOWN_MAX 2000u
-
-static void put_cut(gbx_buf *to, gbx_span text, uint64_t size)
-{
-    size_t len = gbx_utf8_cut(text.data, text.len, SHOWN_MAX);
-
-    (void)gbx_buf_append(to, text.data, len);
-    if (len < size)
-        (void)gbx_buf_printf(to, "... (%llu bytes)", (unsigned long long)size);
-}
-
-static void put_digest(gbx_buf *to, const uint8_t *digest)
-{
-    char text[GBX_SHA256_HEX_SIZE];
-
-    gbx_sha256_print(digest, text);
-    (void)gbx_buf_printf(to, ", sha256 %s", text);
-}
-
-static void put_outcome(gbx_buf *to, const gbx_record_end *end)
-{
-    if (end->value.data != NULL) {
-        put_cut(to, end->value, end->value_size);
-        if (end->value_size > SHOWN_MAX)
-            put_digest(to, end->value_sha256);
-    } else if (end->code != GBX_CODE_VALUE) {
-        put_cut(to, end->error, end->error.len);
-        (void)gbx_buf_printf(to, " (line %u, column %u)", end->line, end->column);
-    } else {
-        (void)gbx_buf_puts(to, "undefined");
-    }
-}
-
-static void put_end(gbx_buf *to, const gbx_record_end *end)
-{
-    (void)gbx_buf_printf(to, "the end: %s, ", gbx_code_name((gbx_code)end->code));
-    put_outcome(to, end);
-}
 
 static bool spans_equal(gbx_span a, gbx_span b)
 {
@@ -102,34 +62,6 @@ static difference end_difference(const gbx_record_end *a, const gbx_record_end *
     return IN_NOTHING;
 }
 
-static void describe_request(const gbx_record_request *r, gbx_buf *to)
-{
-    (void)gbx_buf_append(to, r->name.data, r->name.len);
-    (void)gbx_buf_puts(to, " ");
-    put_cut(to, r->args, r->args_size);
-    if (r->body_size > 0)
-        (void)gbx_buf_printf(to, " with %llu bytes", (unsigned long long)r->body_size);
-}
-
-static void describe_event(const gbx_record_event *e, gbx_buf *to)
-{
-    switch (e->kind) {
-    case GBX_RECORD_REQUEST: describe_request(&e->request, to); break;
-    case GBX_RECORD_CANCEL:
-        (void)gbx_buf_printf(to, "the request with id %u is cancelled", e->id);
-        break;
-    case GBX_RECORD_WAIT:
-        if (e->ms == GBX_WAIT_MS_MAX)
-            (void)gbx_buf_puts(to, "a wait for an answer");
-        else
-            (void)gbx_buf_printf(to, "a wait for an answer, or %u ms", e->ms);
-        break;
-    case GBX_RECORD_ANSWER:
-    case GBX_RECORD_WAKE: (void)gbx_buf_puts(to, "the code goes on"); break;
-    case GBX_RECORD_END: put_end(to, &e->end); break;
-    }
-}
-
 static void stop(gbx_run *run)
 {
     run->replayer->is_over = true;
@@ -137,22 +69,26 @@ static void stop(gbx_run *run)
 }
 
 /* End the replay: the call differs from its recording. what: how; host_call: at which
- * one, or 0; recorded and came: both events as texts, which are freed. */
+ * one, or 0. Both events are shown as lines of a recording. */
 static void diverge(gbx_run *run, const char *what, uint32_t host_call,
-                    gbx_buf *recorded, gbx_buf *came)
+                    const gbx_record_event *recorded, const gbx_record_event *came)
 {
+    const gbx_record_event *const sides[] = {recorded, came};
     gbx_result *r = run->result;
     char message[320];
 
     r->replay.how = GBX_REPLAYED_DIVERGED;
     r->replay.what = what;
     r->replay.host_call = host_call;
-    r->replay.line = run->replayer->next.line;
-    gbx_result_set_replay(r, GBX_REPLAY_RECORDED,
-                          (gbx_span){recorded->data, recorded->len});
-    gbx_result_set_replay(r, GBX_REPLAY_CAME, (gbx_span){came->data, came->len});
-    gbx_buf_cleanup(recorded);
-    gbx_buf_cleanup(came);
+    r->replay.line = recorded->line;
+    for (size_t i = 0; i < GBX_COUNTOF(sides); i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_RECORD_END_MAX};
+
+        (void)gbx_record_put(&line, sides[i]);
+        gbx_result_set_replay(r, i == 0 ? GBX_REPLAY_RECORDED : GBX_REPLAY_CAME,
+                              (gbx_span){line.data,
+                                         gbx_utf8_cut(line.data, line.len, SHOWN_MAX)});
+    }
     stop(run);
     r->location = (gbx_location){.frame = ""};
     if (host_call > 0)
@@ -175,36 +111,26 @@ static bool request_equals(const gbx_record_request *a, const gbx_record_request
 }
 
 /* Compare the results of two calls that both ended by themselves. */
-static void compare_ends(gbx_run *run, const gbx_record_end *came)
+static void compare_ends(gbx_run *run, gbx_record_event *came)
 {
-    const gbx_record_end *ends[] = {&run->replayer->next.end, came};
     static const char *const words[] = {
         [IN_CODE] = "the call ends in another way", [IN_VALUE] = "the value is another",
         [IN_ERROR] = "the error is another",        [IN_STACK] = "the stack is another",
         [IN_LOGS] = "the console lines are others",
     };
-    difference what = end_difference(ends[0], came);
-    gbx_buf texts[2];
+    gbx_record_event *recorded = &run->replayer->next;
+    difference what = end_difference(&recorded->end, &came->end);
 
     if (what == IN_NOTHING) {
         run->result->replay.how = GBX_REPLAYED_SAME;
         return;
     }
-    for (size_t i = 0; i < 2; i++) {
-        gbx_buf_init(&texts[i], COMPARED_MAX);
-        if (what == IN_CODE) {
-            put_end(&texts[i], ends[i]);
-        } else if (what == IN_STACK) {
-            put_cut(&texts[i], ends[i]->stack, ends[i]->stack.len);
-        } else if (what == IN_LOGS) {
-            (void)gbx_buf_printf(&texts[i], "%llu lines",
-                                 (unsigned long long)ends[i]->logs);
-            put_digest(&texts[i], ends[i]->logs_sha256);
-        } else {
-            put_outcome(&texts[i], ends[i]);
-        }
-    }
-    diverge(run, words[what], 0, &texts[0], &texts[1]);
+    if (what > IN_ERROR) /* what is equal, and long, is not shown */
+        recorded->end.value = recorded->end.error = came->end.value = came->end.error =
+            (gbx_span){0};
+    if (what > IN_STACK)
+        recorded->end.stack = came->end.stack = (gbx_span){0};
+    diverge(run, words[what], 0, recorded, came);
 }
 
 /* ---- the call and its recording, event by event -------------------------------- */
@@ -229,26 +155,16 @@ static bool is_stopped(const gbx_replayer *p)
 
 /* The actual event differs from the expected one: end the replay. */
 static void refuse(gbx_run *run, const char *what, uint32_t host_call,
-                   const gbx_record_event *event)
+                   const gbx_record_event *came)
 {
     gbx_replayer *p = run->replayer;
-    gbx_buf recorded = {.ceiling = COMPARED_MAX};
-    gbx_buf came = {.ceiling = COMPARED_MAX};
 
-    if (is_stopped(p)) {
-        run->result->replay.how = GBX_REPLAYED_UP_TO;
-        stop(run);
+    if (!is_stopped(p)) {
+        diverge(run, what, host_call, &p->next, came);
         return;
     }
-    describe_event(&p->next, &recorded);
-    describe_event(event, &came);
-    /* Equal texts: the requests differ in a part that is not shown. */
-    if (event->kind == GBX_RECORD_REQUEST && p->next.kind == GBX_RECORD_REQUEST &&
-        recorded.len == came.len && memcmp(recorded.data, came.data, came.len) == 0) {
-        put_digest(&recorded, p->next.request.sha256);
-        put_digest(&came, event->request.sha256);
-    }
-    diverge(run, what, host_call, &recorded, &came);
+    run->result->replay.how = GBX_REPLAYED_UP_TO;
+    stop(run);
 }
 
 static gbx_status misuse(gbx_error *reterr, const char *field)
@@ -301,7 +217,7 @@ static void take_call(gbx_run *run, const gbx_limits *asked)
     call->flags = GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW;
     if (h->no_guard)
         call->flags |= GBX_CALL_NO_GUARD;
-    call->seed = h->seed;
+    memcpy(&call->seed, h->entropy, sizeof call->seed);
     call->now_ms = h->now_ms;
     run->entropy = h->entropy;
     run->capabilities = h->capabilities;
@@ -335,7 +251,7 @@ static gbx_status take_sites(gbx_replayer *replayer, gbx_error *reterr)
 static void replay_request(gbx_run *run, const gbx_msg_hostcall *msg)
 {
     gbx_replayer *p = run->replayer;
-    gbx_record_event came = {.kind = GBX_RECORD_REQUEST};
+    gbx_record_event came = {.kind = GBX_RECORD_REQUEST, .id = msg->id};
     const char *what = NULL;
 
     if (p->is_over)
@@ -446,7 +362,7 @@ static void compare(gbx_run *run)
         if (p->next.kind != GBX_RECORD_END)
             refuse(run, "the call ends", 0, &came);
         else
-            compare_ends(run, &came.end);
+            compare_ends(run, &came);
     }
     if (is_stopped(p) && found->how != GBX_REPLAYED_DIVERGED &&
         found->how != GBX_REPLAYED_UNFINISHED)

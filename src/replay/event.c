@@ -5,10 +5,11 @@
 
 #include <stdlib.h>
 
-#define AT(field) offsetof(gbx_record_event, field)
+#define AT(field) \
+    offsetof(gbx_record_event, field), sizeof(((gbx_record_event *)0)->field)
 #define ID                                                     \
     {                                                          \
-        "id", GBX_FIELD_UINT32, true, AT(id), UINT32_MAX, NULL \
+        "id", GBX_FIELD_NUMBER, true, AT(id), UINT32_MAX, NULL \
     }
 #define AT_MS                                               \
     {                                                       \
@@ -19,9 +20,9 @@ static const gbx_recording_field request_fields[] = {
     ID,
     {"name", GBX_FIELD_TEXT, true, AT(request.name), 0, NULL},
     {"args", GBX_FIELD_TEXT, true, AT(request.args), 0, NULL},
-    {"argsSize", GBX_FIELD_UINT, true, AT(request.args_size), UINT32_MAX, NULL},
-    {"body", GBX_FIELD_BYTES, false, AT(request.body), 0, NULL},
-    {"bodySize", GBX_FIELD_UINT, false, AT(request.body_size), UINT32_MAX, NULL},
+    {"argsSize", GBX_FIELD_NUMBER, true, AT(request.args_size), UINT32_MAX, NULL},
+    {"body", GBX_FIELD_TEXT, false, AT(request.body), 0, NULL},
+    {"bodySize", GBX_FIELD_NUMBER, false, AT(request.body_size), UINT32_MAX, NULL},
     {"sha256", GBX_FIELD_DIGEST, true, AT(request.sha256), 0, NULL},
     AT_MS,
 };
@@ -29,14 +30,14 @@ static const gbx_recording_field request_fields[] = {
 static const gbx_recording_field cancel_fields[] = {ID};
 
 static const gbx_recording_field wait_fields[] = {
-    {"ms", GBX_FIELD_UINT32, true, AT(ms), GBX_WAIT_MS_MAX, NULL},
+    {"ms", GBX_FIELD_NUMBER, true, AT(ms), GBX_WAIT_MS_MAX, NULL},
 };
 
 static const gbx_recording_field answer_fields[] = {
     ID,
     {"failed", GBX_FIELD_BOOL, false, AT(answer.is_error), 0, NULL},
     {"json", GBX_FIELD_TEXT, false, AT(answer.json), 0, NULL},
-    {"bytes", GBX_FIELD_BYTES, false, AT(answer.bytes), 0, NULL},
+    {"bytes", GBX_FIELD_TEXT, false, AT(answer.bytes), 0, NULL},
     {"name", GBX_FIELD_TEXT, false, AT(answer.name), 0, NULL},
     {"message", GBX_FIELD_TEXT, false, AT(answer.message), 0, NULL},
     {"code", GBX_FIELD_TEXT, false, AT(answer.code), 0, NULL},
@@ -46,13 +47,13 @@ static const gbx_recording_field answer_fields[] = {
 static const gbx_recording_field end_fields[] = {
     {"code", GBX_FIELD_WORD, true, AT(end.code), 0, gbx_record_code},
     {"value", GBX_FIELD_TEXT, false, AT(end.value), 0, NULL},
-    {"valueSize", GBX_FIELD_UINT, false, AT(end.value_size), UINT32_MAX, NULL},
+    {"valueSize", GBX_FIELD_NUMBER, false, AT(end.value_size), UINT32_MAX, NULL},
     {"valueSha256", GBX_FIELD_DIGEST, false, AT(end.value_sha256), 0, NULL},
     {"error", GBX_FIELD_TEXT, false, AT(end.error), 0, NULL},
     {"stack", GBX_FIELD_TEXT, false, AT(end.stack), 0, NULL},
-    {"line", GBX_FIELD_UINT32, false, AT(end.line), UINT32_MAX, NULL},
-    {"column", GBX_FIELD_UINT32, false, AT(end.column), UINT32_MAX, NULL},
-    {"logs", GBX_FIELD_UINT, true, AT(end.logs), UINT32_MAX, NULL},
+    {"line", GBX_FIELD_NUMBER, false, AT(end.line), UINT32_MAX, NULL},
+    {"column", GBX_FIELD_NUMBER, false, AT(end.column), UINT32_MAX, NULL},
+    {"logs", GBX_FIELD_NUMBER, true, AT(end.logs), UINT32_MAX, NULL},
     {"logsSha256", GBX_FIELD_DIGEST, true, AT(end.logs_sha256), 0, NULL},
     {"logsCut", GBX_FIELD_BOOL, false, AT(end.logs_cut), 0, NULL},
     {"whole", GBX_FIELD_BOOL, true, AT(end.is_whole), 0, NULL},

@@ -62,10 +62,11 @@ void gbx_record_head_cleanup(gbx_record_head *head)
 
 #define SOURCES_MAX 1024
 
-#define AT(field) offsetof(gbx_record_head, field)
+#define OF(type, field) offsetof(type, field), sizeof(((type *)0)->field)
+#define AT(field)       OF(gbx_record_head, field)
 
 static const gbx_recording_field title_fields[] = {
-    {"version", GBX_FIELD_UINT, true, AT(version), UINT32_MAX, NULL},
+    {"version", GBX_FIELD_NUMBER, true, AT(version), UINT32_MAX, NULL},
     {"glovebox", GBX_FIELD_TEXT, true, AT(library), 0, NULL},
     {"engine", GBX_FIELD_TEXT, true, AT(engine), 0, NULL},
     {"recordedAt", GBX_FIELD_FIGURE, false, AT(recorded_at), 0, NULL},
@@ -74,44 +75,37 @@ static const gbx_recording_field title_fields[] = {
 static const gbx_recording_field call_fields[] = {
     {"form", GBX_FIELD_WORD, true, AT(form), 0, form_word},
     {"unguarded", GBX_FIELD_BOOL, false, AT(no_guard), 0, NULL},
-    {"seed", GBX_FIELD_DECIMAL, true, AT(seed), 0, NULL},
-    {"now", GBX_FIELD_INT, true, AT(now_ms), 0, NULL},
+    {"now", GBX_FIELD_NUMBER, true, AT(now_ms), INT64_MAX, NULL},
     {"entropy", GBX_FIELD_DIGEST, true, AT(entropy), 0, NULL},
     {"code", GBX_FIELD_TEXT, true, AT(code), 0, NULL},
     {"dataset", GBX_FIELD_TEXT, false, AT(dataset), 0, NULL},
     {"bindings", GBX_FIELD_TEXT, false, AT(bindings), 0, NULL},
 };
 
-#define LIMIT(field, name, standard, least, most)                            \
-    {name,                                                                   \
-     sizeof(uint32_t) == sizeof(((gbx_limits *)0)->field) ? GBX_FIELD_UINT32 \
-                                                          : GBX_FIELD_UINT,  \
-     true,                                                                   \
-     AT(limits.field),                                                       \
-     most,                                                                   \
-     NULL},
+#define LIMIT(field, name, standard, least, most) \
+    {name, GBX_FIELD_NUMBER, true, AT(limits.field), most, NULL},
 static const gbx_recording_field limit_fields[] = {GBX_LIMIT_MAP(LIMIT)};
 #undef LIMIT
 
 static const gbx_recording_field box_fields[] = {
     {"globals", GBX_FIELD_WORD, true, AT(globals), 0, gbx_record_globals},
     {"capabilities", GBX_FIELD_WORDS, true, AT(capabilities), 0, gbx_record_capability},
-    {"functions", GBX_FIELD_NAMES, true, AT(functions), 0, NULL},
-    {"sites", GBX_FIELD_NAMES, false, AT(sites), 0, NULL},
-    {"env", GBX_FIELD_VALUES, false, AT(env), 0, NULL},
+    {"functions", GBX_FIELD_TEXT, true, AT(functions), 0, NULL},
+    {"sites", GBX_FIELD_TEXT, false, AT(sites), 0, NULL},
+    {"env", GBX_FIELD_TEXT, false, AT(env), 0, NULL},
     {"policy", GBX_FIELD_DIGEST, false, AT(policy), 0, NULL},
 };
 
 static const gbx_recording_field input_fields[] = {
-    {"size", GBX_FIELD_UINT, true, AT(input_size), UINT32_MAX, NULL},
+    {"size", GBX_FIELD_NUMBER, true, AT(input_size), UINT32_MAX, NULL},
     {"sha256", GBX_FIELD_DIGEST, true, AT(input_sha256), 0, NULL},
     {"json", GBX_FIELD_TEXT, false, AT(input), 0, NULL},
 };
 
 static const gbx_recording_field source_fields[] = {
-    {"name", GBX_FIELD_TEXT, true, offsetof(gbx_record_source, name), 0, NULL},
-    {"size", GBX_FIELD_UINT, true, offsetof(gbx_record_source, size), UINT64_MAX, NULL},
-    {"sha256", GBX_FIELD_DIGEST, true, offsetof(gbx_record_source, sha256), 0, NULL},
+    {"name", GBX_FIELD_TEXT, true, OF(gbx_record_source, name), 0, NULL},
+    {"size", GBX_FIELD_NUMBER, true, OF(gbx_record_source, size), UINT64_MAX, NULL},
+    {"sha256", GBX_FIELD_DIGEST, true, OF(gbx_record_source, sha256), 0, NULL},
 };
 
 /* ---- writing -------------------------------------------------------------------- */
@@ -270,6 +264,7 @@ gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
 {
     reading r = {.cursor = c, .head = ret, .err = reterr};
     gbx_status status;
+    gbx_view env;
 
     *ret = (gbx_record_head){.limits.struct_size = sizeof ret->limits};
     status = read_title(&r);
@@ -279,5 +274,10 @@ gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
         status = expect(&r, "limits", limit_fields, GBX_COUNTOF(limit_fields), ret);
     if (status == GBX_OK)
         status = expect(&r, "box", box_fields, GBX_COUNTOF(box_fields), ret);
+    if (status == GBX_OK && ret->env.data != NULL &&
+        (!gbx_view_open((const char *)ret->env.data, ret->env.len, &env) ||
+         gbx_view_kind(env) != '{'))
+        return gbx_recording_line_refuse(&r.line, r.line.view.at, reterr,
+                                         "'env' must be the text of a JSON object");
     return status == GBX_OK ? read_data(&r) : status;
 }

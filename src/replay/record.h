@@ -17,7 +17,7 @@
 
 #include <glovebox/record.h>
 
-#define GBX_RECORD_VERSION 1u
+#define GBX_RECORD_VERSION 2u
 
 /* Limit on the text before its last line; beyond it a call is no longer recorded. */
 #define GBX_RECORD_MAX     GBX_MIB(256)
@@ -50,9 +50,8 @@ typedef struct gbx_record_head {
     double recorded_at;
     int form; /* gbx_form */
     bool no_guard;
-    uint64_t seed;
     int64_t now_ms;
-    uint8_t entropy[GBX_ENTROPY_SIZE];
+    uint8_t entropy[GBX_ENTROPY_SIZE]; /* begins with the seed */
     gbx_span code;
     gbx_span dataset;      /* dataset that the code is called with; data NULL: none */
     gbx_span bindings;     /* a JSON object; data NULL: none */
@@ -205,28 +204,21 @@ uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size);
  */
 
 typedef enum gbx_recording_field_kind {
-    GBX_FIELD_TEXT,    /* gbx_span: a string, or {"base64":"..."} if it is not UTF-8 */
-    GBX_FIELD_BYTES,   /* gbx_span: a string of base64 */
-    GBX_FIELD_UINT,    /* uint64_t, at most max */
-    GBX_FIELD_UINT32,  /* uint32_t, at most max */
-    GBX_FIELD_INT,     /* int64_t */
-    GBX_FIELD_DECIMAL, /* uint64_t: a string of digits, since many JSON readers have
-                          no integer so large */
-    GBX_FIELD_BOOL,    /* bool */
-    GBX_FIELD_DIGEST,  /* uint8_t[32]: a string of hexadecimal digits */
-    GBX_FIELD_WORD,    /* int: the index of a string in words */
-    GBX_FIELD_WORDS,   /* uint32_t: a bit for each element, by its index in words */
-    GBX_FIELD_NAMES,   /* gbx_span: an array of names, stored a line each */
-    GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as written */
-    GBX_FIELD_FIGURE,  /* double: only informative, and not read back */
+    GBX_FIELD_TEXT,   /* gbx_span: a string, or {"base64":"..."} if it is not UTF-8 */
+    GBX_FIELD_NUMBER, /* of size 4 or 8; from 0 to max, or negative if max is INT64_MAX */
+    GBX_FIELD_BOOL,   /* bool */
+    GBX_FIELD_DIGEST, /* uint8_t[32]: a string of hexadecimal digits */
+    GBX_FIELD_WORD,   /* int: the index of a string in words */
+    GBX_FIELD_WORDS,  /* uint32_t: a bit for each element, by its index in words */
+    GBX_FIELD_FIGURE, /* double: only informative, and not read back */
 } gbx_recording_field_kind;
 
 typedef struct gbx_recording_field {
     const char *name;
     gbx_recording_field_kind kind;
     bool required;
-    size_t offset;                       /* of the field to fill */
-    uint64_t max;                        /* UINT, UINT32 */
+    size_t offset, size; /* of the field to fill */
+    uint64_t max;
     const char *(*word)(unsigned index); /* WORD, WORDS: NULL past the last */
 } gbx_recording_field;
 

@@ -48,40 +48,35 @@ static bool take_text(reading *r, gbx_view value, gbx_span *ret)
 
 static bool take_bytes(reading *r, gbx_view value, gbx_span *ret)
 {
+    size_t cursor = 0;
+    gbx_view name, inner;
     size_t len;
 
+    if (!gbx_view_next(value, &cursor, &name, &inner) || name.len != 8 ||
+        memcmp(name.at, "\"base64\"", 8) != 0 || gbx_view_kind(inner) != '"' ||
+        gbx_view_count(value) != 1)
+        return false;
     /* Base64 contains no backslash: the string is what is between its quotes. */
-    if (gbx_view_kind(value) != '"' ||
-        !gbx_base64_decode(value.at + 1, value.len - 2, r->out.data + r->out.len, &len))
+    if (!gbx_base64_decode(inner.at + 1, inner.len - 2, r->out.data + r->out.len, &len))
         return false;
     *ret = (gbx_span){r->out.data + r->out.len, len};
     r->out.len += len;
     return true;
 }
 
-static bool take_text_or_bytes(reading *r, gbx_view value, gbx_span *ret)
+static bool take_number(gbx_view value, const gbx_recording_field *f, void *to)
 {
-    size_t cursor = 0;
-    gbx_view name, inner;
-
-    if (gbx_view_kind(value) != '{')
-        return take_text(r, value, ret);
-    if (!gbx_view_next(value, &cursor, &name, &inner) || name.len != 8 ||
-        memcmp(name.at, "\"base64\"", 8) != 0 || !take_bytes(r, inner, ret))
-        return false;
-    return !gbx_view_next(value, &cursor, &name, &inner);
-}
-
-static bool take_int(gbx_view value, int64_t *ret)
-{
-    bool is_negative = gbx_view_kind(value) == '0' && *value.at == '-';
-    uint64_t size;
+    bool is_negative =
+        f->max == INT64_MAX && gbx_view_kind(value) == '0' && *value.at == '-';
+    uint64_t number;
 
     if (gbx_view_kind(value) != '0' ||
-        !gbx_decimal_read(value.at + is_negative, value.len - is_negative, INT64_MAX,
-                          &size))
+        !gbx_decimal_read(value.at + is_negative, value.len - is_negative, f->max,
+                          &number))
         return false;
-    *ret = is_negative ? -(int64_t)size : (int64_t)size;
+    if (is_negative)
+        number = -number;
+    memcpy(to, &number, f->size); /* little-endian, as in wire/messages.c */
     return true;
 }
 
@@ -132,80 +127,27 @@ static bool take_words(gbx_view value, const gbx_recording_field *field, uint32_
     return true;
 }
 
-/* Names contain no line end and no NUL: those separate and end them. */
-static bool take_names(reading *r, gbx_view value, gbx_span *ret)
-{
-    size_t before = r->out.len;
-    size_t cursor = 0;
-    gbx_view name, element;
-    gbx_span text;
-
-    if (gbx_view_kind(value) != '[')
-        return false;
-    while (gbx_view_next(value, &cursor, &name, &element)) {
-        if (r->out.len > before)
-            (void)gbx_buf_puts(&r->out, "\n");
-        if (!take_text(r, element, &text) || text.len == 0 ||
-            memchr(text.data, '\n', text.len) != NULL ||
-            memchr(text.data, 0, text.len) != NULL)
-            return false;
-    }
-    *ret = (gbx_span){r->out.data + before, r->out.len - before};
-    return true;
-}
-
-static bool take_values(reading *r, gbx_view value, gbx_span *ret)
-{
-    size_t cursor = 0;
-    gbx_view name, element;
-
-    if (gbx_view_kind(value) != '{')
-        return false;
-    while (gbx_view_next(value, &cursor, &name, &element))
-        if (gbx_view_kind(element) != '"')
-            return false;
-    *ret = (gbx_span){r->out.data + r->out.len, value.len};
-    return gbx_buf_append(&r->out, value.at, value.len);
-}
-
 /* ---- members --------------------------------------------------------------------- */
 
 static const char *const wanted[] = {
     [GBX_FIELD_TEXT] = "a string, or {\"base64\": \"...\"}",
-    [GBX_FIELD_BYTES] = "a string of base64",
-    [GBX_FIELD_UINT] = "a whole number in its range",
-    [GBX_FIELD_UINT32] = "a whole number in its range",
-    [GBX_FIELD_INT] = "a whole number",
-    [GBX_FIELD_DECIMAL] = "a string of digits",
+    [GBX_FIELD_NUMBER] = "a whole number in its range",
     [GBX_FIELD_BOOL] = "true or false",
     [GBX_FIELD_DIGEST] = "a string of 64 hexadecimal digits",
     [GBX_FIELD_WORD] = "one of the words for it",
     [GBX_FIELD_WORDS] = "an array of the words for it, each once",
-    [GBX_FIELD_NAMES] = "an array of names",
-    [GBX_FIELD_VALUES] = "an object of strings",
     [GBX_FIELD_FIGURE] = "a number",
 };
 
 static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void *to)
 {
     char kind = gbx_view_kind(value);
-    uint64_t wide;
     unsigned index;
 
     switch (f->kind) {
-    case GBX_FIELD_TEXT: return take_text_or_bytes(r, value, to);
-    case GBX_FIELD_BYTES: return take_bytes(r, value, to);
-    case GBX_FIELD_UINT:
-        return kind == '0' && gbx_decimal_read(value.at, value.len, f->max, to);
-    case GBX_FIELD_UINT32:
-        if (kind != '0' || !gbx_decimal_read(value.at, value.len, f->max, &wide))
-            return false;
-        *(uint32_t *)to = (uint32_t)wide;
-        return true;
-    case GBX_FIELD_INT: return take_int(value, to);
-    case GBX_FIELD_DECIMAL:
-        return kind == '"' &&
-               gbx_decimal_read(value.at + 1, value.len - 2, UINT64_MAX, to);
+    case GBX_FIELD_TEXT:
+        return kind == '{' ? take_bytes(r, value, to) : take_text(r, value, to);
+    case GBX_FIELD_NUMBER: return take_number(value, f, to);
     case GBX_FIELD_BOOL: *(bool *)to = kind == 't'; return kind == 't' || kind == 'f';
     case GBX_FIELD_DIGEST: return take_digest(value, to);
     case GBX_FIELD_WORD:
@@ -214,8 +156,6 @@ static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void 
         *(int *)to = (int)index;
         return true;
     case GBX_FIELD_WORDS: return take_words(value, f, to);
-    case GBX_FIELD_NAMES: return take_names(r, value, to);
-    case GBX_FIELD_VALUES: return take_values(r, value, to);
     case GBX_FIELD_FIGURE: return kind == '0';
     }
     return false;
@@ -335,33 +275,15 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
 
 /* ---- writing: a buffer's failure is checked once, at the end of the line ------ */
 
-static void put_base64(gbx_buf *to, const char *before, gbx_span bytes,
-                       const char *after)
-{
-    (void)gbx_buf_puts(to, before);
-    (void)gbx_base64_append(to, bytes.data, bytes.len);
-    (void)gbx_buf_puts(to, after);
-}
-
 static void put_text(gbx_buf *to, gbx_span text)
 {
-    if (gbx_utf8_valid(text.data, text.len, NULL))
+    if (gbx_utf8_valid(text.data, text.len, NULL)) {
         (void)gbx_json_append_safe(to, text.data, text.len);
-    else
-        put_base64(to, "{\"base64\":\"", text, "\"}");
-}
-
-static void put_names(gbx_buf *to, gbx_span lines)
-{
-    const char *separator = "[";
-    gbx_span one;
-
-    while (gbx_span_line(&lines, &one)) {
-        (void)gbx_buf_puts(to, separator);
-        (void)gbx_json_append_safe(to, one.data, one.len);
-        separator = ",";
+        return;
     }
-    (void)gbx_buf_puts(to, *separator == '[' ? "[]" : "]");
+    (void)gbx_buf_puts(to, "{\"base64\":\"");
+    (void)gbx_base64_append(to, text.data, text.len);
+    (void)gbx_buf_puts(to, "\"}");
 }
 
 static void put_words(gbx_buf *to, const gbx_recording_field *field, uint32_t bits)
@@ -389,23 +311,13 @@ static void put_digest(gbx_buf *to, const uint8_t *digest)
 
 static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
 {
-    const gbx_span *span = from;
+    unsigned long long number = 0;
 
     switch (f->kind) {
-    case GBX_FIELD_TEXT: put_text(to, *span); break;
-    case GBX_FIELD_BYTES: put_base64(to, "\"", *span, "\""); break;
-    case GBX_FIELD_UINT:
-        (void)gbx_buf_printf(to, "%llu", (unsigned long long)*(const uint64_t *)from);
-        break;
-    case GBX_FIELD_UINT32:
-        (void)gbx_buf_printf(to, "%u", *(const uint32_t *)from);
-        break;
-    case GBX_FIELD_INT:
-        (void)gbx_buf_printf(to, "%lld", (long long)*(const int64_t *)from);
-        break;
-    case GBX_FIELD_DECIMAL:
-        (void)gbx_buf_printf(to, "\"%llu\"",
-                             (unsigned long long)*(const uint64_t *)from);
+    case GBX_FIELD_TEXT: put_text(to, *(const gbx_span *)from); break;
+    case GBX_FIELD_NUMBER:
+        memcpy(&number, from, f->size);
+        (void)gbx_buf_printf(to, f->max == INT64_MAX ? "%lld" : "%llu", number);
         break;
     case GBX_FIELD_BOOL:
         (void)gbx_buf_puts(to, *(const bool *)from ? "true" : "false");
@@ -415,8 +327,6 @@ static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
         (void)gbx_buf_printf(to, "\"%s\"", f->word((unsigned)*(const int *)from));
         break;
     case GBX_FIELD_WORDS: put_words(to, f, *(const uint32_t *)from); break;
-    case GBX_FIELD_NAMES: put_names(to, *span); break;
-    case GBX_FIELD_VALUES: (void)gbx_buf_append(to, span->data, span->len); break;
     case GBX_FIELD_FIGURE:
         (void)gbx_json_append_number(to, *(const double *)from);
         break;
@@ -427,22 +337,9 @@ static bool is_empty(const gbx_recording_field *f, const void *from)
 {
     static const uint8_t zeros[GBX_SHA256_SIZE];
 
-    switch (f->kind) {
-    case GBX_FIELD_TEXT:
-    case GBX_FIELD_BYTES:
-    case GBX_FIELD_NAMES:
-    case GBX_FIELD_VALUES: return ((const gbx_span *)from)->len == 0;
-    case GBX_FIELD_UINT: return *(const uint64_t *)from == 0;
-    case GBX_FIELD_UINT32: return *(const uint32_t *)from == 0;
-    case GBX_FIELD_BOOL: return !*(const bool *)from;
-    case GBX_FIELD_DIGEST: return memcmp(from, zeros, sizeof zeros) == 0;
-    case GBX_FIELD_INT:
-    case GBX_FIELD_DECIMAL:
-    case GBX_FIELD_WORD:
-    case GBX_FIELD_WORDS:
-    case GBX_FIELD_FIGURE: break;
-    }
-    return false;
+    if (f->kind == GBX_FIELD_TEXT)
+        return ((const gbx_span *)from)->len == 0;
+    return f->kind != GBX_FIELD_FIGURE && memcmp(from, zeros, f->size) == 0;
 }
 
 bool gbx_recording_line_write(gbx_buf *to, const char *what,

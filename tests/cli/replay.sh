@@ -97,9 +97,9 @@ want 65 '' "*another preload 'five.js'*" replay pre.jsonl --preload five.js
 
 # ---- something else ----
 sed "s/none\.txt/gone.txt/" r.jsonl >edited.jsonl
-want 21 '' $'glovebox: DIVERGED: the replay diverged at host call 2: *\n  recorded: fs.readFile ?"data/gone.txt"?, sha256 *\n  came:     fs.readFile ?"data/gone.txt"?, sha256 *' replay edited.jsonl --data in.json
-sed 's/"bytes":"[^"]*"/"bytes":"aGFsbG8K"/' r.jsonl >answer.jsonl
-want 21 '' $'glovebox: DIVERGED: *the value is another\n*recorded: ?"hello*came:     ?"hallo*' replay answer.jsonl --data in.json
+want 21 '' $'glovebox: DIVERGED: the replay diverged at host call 2: *\n  recorded: {"what":"request","id":2,"name":"fs.readFile",*gone.txt*"sha256":"*\n  came:     {"what":"request","id":2,"name":"fs.readFile",*gone.txt*"sha256":"*' replay edited.jsonl --data in.json
+sed 's/"bytes":"[^"]*"/"bytes":"hallo"/' r.jsonl >answer.jsonl
+want 21 '' $'glovebox: DIVERGED: *the value is another\n*recorded: *hello*came: *hallo*' replay answer.jsonl --data in.json
 want 21 '*"outcome":"diverged"*"hostCall":0,"line":*"recorded":*"came":*' '' replay answer.jsonl --data in.json --json
 
 # ---- as badly as before is as recorded ----
@@ -119,8 +119,8 @@ head -4 r.jsonl >short.jsonl
 want 65 '' 'glovebox: short.jsonl:5:1: the recording ends before its line "end"' replay short.jsonl
 sed '6s/"id":1/"id":"1"/' r.jsonl >type.jsonl
 want 65 '' "glovebox: type.jsonl:6:*: the recording cannot be read: 'id' must be a whole number*" replay type.jsonl --data in.json
-sed '1s/"version":1/"version":2/' r.jsonl >new.jsonl
-want 65 '' 'glovebox: new.jsonl:1:1: *version 2 is not known here, 1 is' replay new.jsonl
+sed '1s/"version":2/"version":3/' r.jsonl >new.jsonl
+want 65 '' 'glovebox: new.jsonl:1:1: *version 3 is not known here, 2 is' replay new.jsonl
 want 65 '' 'glovebox: in.json:1:*' replay in.json
 : >nothing.jsonl
 want 65 '' 'glovebox: nothing.jsonl:1:1: *' replay nothing.jsonl

@@ -61,7 +61,7 @@ TEST(an_edit__is_found_where_it_matters)
 TEST(an_answer_that_is_gone__is_found)
 {
     check_edit(without_line(text, line_of(text, "answer", 2)), 2, "waits for the host",
-               "a wait");
+               "\"wait\"");
 }
 
 TEST(a_call_that_is_gone__is_found)

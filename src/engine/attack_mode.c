@@ -123,18 +123,6 @@ static gbx_attack_outcome judge(int status, int *ret_detail)
     }
 }
 
-/* Call after the attacker has ended: its note is then complete. */
-static void read_note(gbx_attack_session *s, int channel)
-{
-    size_t len = 0;
-    char byte;
-
-    while (len < sizeof s->note - 1 && recv(channel, &byte, 1, MSG_DONTWAIT) == 1)
-        if (byte >= ' ' && byte <= '~')
-            s->note[len++] = byte;
-    s->note[len] = 0;
-}
-
 gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers_off,
                            gbx_attack_session **ret, gbx_error *reterr)
 {
@@ -182,6 +170,8 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
     gbx_msg_exited exited;
     gbx_header header;
     gbx_buf buf = {.ceiling = 256};
+    size_t len = 0;
+    char byte;
 
     *ret_detail = -1;
     (void)gbx_msg_put(&buf, 0, &attack);
@@ -197,7 +187,11 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
         gbx_msg_get(((gbx_span){s->body, header.body_len}), &exited) &&
         exited.worker_id == s->next_id)
         outcome = judge((int)exited.status, ret_detail);
-    read_note(s, fds[0]);
+    /* It has ended, so its note is complete. */
+    while (len < sizeof s->note - 1 && recv(fds[0], &byte, 1, MSG_DONTWAIT) == 1)
+        if (byte >= ' ' && byte <= '~')
+            s->note[len++] = byte;
+    s->note[len] = 0;
     gbx_fd_close(&fds[0]);
     gbx_fd_close(&fds[1]);
     return outcome;

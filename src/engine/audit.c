@@ -101,15 +101,6 @@ static bool take_token(gbx_audit *a)
     return may;
 }
 
-static void put_missing_layers(gbx_log_line *line, const gbx_engine_facts *facts)
-{
-    gbx_log_line_open(line, "layersMissing", '[');
-    for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
-        if (!facts->layers[i].stands)
-            gbx_log_line_puts(line, NULL, gbx_layers[i].name);
-    gbx_log_line_close(line);
-}
-
 static void say_suspicious(gbx_run *run, const gbx_cluster *c)
 {
     entry e;
@@ -201,8 +192,13 @@ void gbx_audit_engine_started(gbx_engine *engine)
     gbx_log_line_puts(&e.line, "jit", jits[o->jit]);
     put_capabilities(&e.line, o->capabilities);
     (void)pthread_mutex_lock(&engine->lock);
-    if (engine->facts.known)
-        put_missing_layers(&e.line, &engine->facts);
+    if (engine->facts.known) {
+        gbx_log_line_open(&e.line, "layersMissing", '[');
+        for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
+            if (!engine->facts.layers[i].stands)
+                gbx_log_line_puts(&e.line, NULL, gbx_layers[i].name);
+        gbx_log_line_close(&e.line);
+    }
     (void)pthread_mutex_unlock(&engine->lock);
     hand_over(&e, "%s", "");
 }
@@ -265,15 +261,6 @@ static const struct refusal {
     {"ERR_FETCH_SECRET", true, GBX_SUSPECT_SECRET},
     {"ERR_FETCH_TOO_LARGE", false, 0},
 };
-
-static const struct refusal *find_refusal(gbx_span code)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(refusals); i++)
-        if (strlen(refusals[i].code) == code.len &&
-            memcmp(refusals[i].code, code.data, code.len) == 0)
-            return &refusals[i];
-    return NULL;
-}
 
 /* True if the limits allow one more line of this event; if not, counts it. */
 static bool may_say(gbx_run *run, gbx_audit_event event)
@@ -503,8 +490,11 @@ void gbx_audit_answered(gbx_run *run, const gbx_reply *reply)
     run->audit.bytes_in += reply->msg.json.len + reply->msg.bytes.len;
     if (!run->audit.is_open)
         return;
-    if (reply->msg.is_error && reply->is_ours)
-        refusal = find_refusal(reply->msg.code);
+    for (size_t i = 0; i < GBX_COUNTOF(refusals); i++)
+        if (reply->msg.is_error && reply->is_ours &&
+            strlen(refusals[i].code) == reply->msg.code.len &&
+            memcmp(refusals[i].code, reply->msg.code.data, reply->msg.code.len) == 0)
+            refusal = &refusals[i];
     if (refusal == NULL && !reply->is_over) {
         if (run->engine->settings.options.on_audit != NULL &&
             may_say(run, GBX_AUDIT_HOST_CALL))

@@ -65,18 +65,6 @@ static char *text_of(gbx_view view)
     return text;
 }
 
-static gbx_view first_argument(gbx_span args)
-{
-    gbx_view array = {0};
-    gbx_view name;
-    gbx_view value = {0};
-    size_t cursor = 0;
-
-    if (gbx_view_open((const char *)args.data, args.len, &array))
-        (void)gbx_view_next(array, &cursor, &name, &value);
-    return value;
-}
-
 /* Copy text without secrets: a server may return them in the target of a redirect. */
 static void put_stripped(const gbx_policy *policy, char *to, size_t size,
                          const char *text)
@@ -99,7 +87,9 @@ gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall 
 {
     bool is_fetch = strcmp(name, "fetch") == 0;
     gbx_audit_detail *note = calloc(1, sizeof *note);
-    gbx_view target;
+    gbx_view args = {0};
+    gbx_view key, target = {0}; /* the first argument */
+    size_t cursor = 0;
     char *text;
 
     if (note == NULL)
@@ -108,7 +98,8 @@ gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall 
         put_text(note->function, sizeof note->function, msg->name.data, msg->name.len);
         return note;
     }
-    target = first_argument(msg->args);
+    if (gbx_view_open((const char *)msg->args.data, msg->args.len, &args))
+        (void)gbx_view_next(args, &cursor, &key, &target);
     text = text_of(is_fetch ? gbx_view_member(target, "url") : target);
     if (text != NULL && is_fetch)
         strip_url(text);

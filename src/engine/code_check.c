@@ -135,44 +135,34 @@ bool gbx_run_exposes(const gbx_run *run, const char *name)
     return found;
 }
 
-static bool is_bound(const gbx_call *call, const char *name)
-{
-    gbx_view bindings;
-
-    return call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
-           gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
-           gbx_view_kind(gbx_view_member(bindings, name)) != 0;
-}
-
 /* True if name is the root of a function that the policy lists: "db" of "db.*". A lone
  * star matches no name. */
 static bool lists_name(void *user, const char *name)
 {
     const gbx_policy *policy = user;
-    size_t len = strlen(name);
 
     for (size_t i = 0; i < policy->function_count; i++)
-        if (strncmp(policy->functions[i], name, len) == 0 &&
-            (policy->functions[i][len] == '\0' || policy->functions[i][len] == '.'))
+        if (is_root(name, policy->functions[i]))
             return true;
     return false;
-}
-
-/* Code that is only compiled may name functions that are listed but not exposed. */
-static bool may_have_name(const gbx_run *run, const char *name)
-{
-    const gbx_policy *policy = gbx_run_policy(run);
-
-    return (run->call.flags & GBX_CALL_COMPILE) != 0 && policy != NULL &&
-           lists_name((gbx_policy *)(uintptr_t)policy, name); /* only read */
 }
 
 static bool has_name(void *user, const char *name)
 {
     const gbx_run *run = user;
+    const gbx_call *call = &run->call;
+    const gbx_policy *policy = gbx_run_policy(run);
+    gbx_view bindings;
 
-    return is_bound(&run->call, name) || may_have_name(run, name) ||
-           run->host->has_root(run, name);
+    if (call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
+        gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
+        gbx_view_kind(gbx_view_member(bindings, name)) != 0)
+        return true;
+    /* Code that is only compiled may name functions that are listed but not exposed. */
+    if ((call->flags & GBX_CALL_COMPILE) != 0 && policy != NULL &&
+        lists_name((gbx_policy *)(uintptr_t)policy, name)) /* only read */
+        return true;
+    return run->host->has_root(run, name);
 }
 
 static bool may_fetch(void *user, const char *url, size_t len,
@@ -209,29 +199,6 @@ static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
                : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
 }
 
-/* The guard's first violation becomes the call's error. */
-static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
-{
-    const gbx_violation *first = &report->list[0];
-    gbx_status status = refuse(run, first->code, first->message, first->hint, reterr);
-
-    gbx_run_point_at(run, first->line, first->column);
-    gbx_audit_guard(run, report);
-    gbx_report_free(report);
-    return status;
-}
-
-/* The only check that is also made without the guard. */
-static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
-{
-    char text[128];
-
-    (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
-                   run->call.code_len, run->limits.code_bytes);
-    return refuse(run, GBX_CODE_INVALID_CODE, text,
-                  "shorten the code; give data as the input instead of in it", reterr);
-}
-
 gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr)
 {
     const gbx_call *call = &run->call;
@@ -240,17 +207,30 @@ gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr)
                              .may_fetch = may_fetch,
                              .user = run};
     gbx_report *report = NULL;
+    const gbx_violation *first;
     gbx_status status;
+    char text[128];
 
     if (call->flags & GBX_CALL_NO_GUARD) {
         run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
-        return call->code_len <= run->limits.code_bytes ? GBX_OK
-                                                        : refuse_size(run, reterr);
+        if (call->code_len <= run->limits.code_bytes)
+            return GBX_OK;
+        /* The only check that is also made without the guard. */
+        (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
+                       call->code_len, run->limits.code_bytes);
+        return refuse(run, GBX_CODE_INVALID_CODE, text,
+                      "shorten the code; give data as the input instead of in it",
+                      reterr);
     }
     status = gbx_guard_cache_check(&run->engine->known, call, run->limits.code_bytes,
                                    &world, &run->span, &report, reterr);
-    if (status == GBX_OK && report != NULL)
-        status = take_report(run, report, reterr);
+    if (status != GBX_OK || report == NULL)
+        return status;
+    first = &report->list[0];
+    status = refuse(run, first->code, first->message, first->hint, reterr);
+    gbx_run_point_at(run, first->line, first->column);
+    gbx_audit_guard(run, report);
+    gbx_report_free(report);
     return status;
 }
 

@@ -23,16 +23,6 @@
 
 /* ---- what the host sends --------------------------------------------------- */
 
-/* Send one frame with a descriptor, and free the buffer. */
-static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
-{
-    bool sent = !buf->failed && gbx_fd_send(t->process.control, buf->data, buf->len,
-                                            &fd, 1, MSG_DONTWAIT) == (ssize_t)buf->len;
-
-    gbx_buf_cleanup(buf);
-    return sent;
-}
-
 bool gbx_template_send_expose(gbx_template *t, const char *name)
 {
     gbx_msg_expose msg = {.name = gbx_span_of(name)};
@@ -51,9 +41,12 @@ bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
                         .format = d->format,
                         .name = gbx_span_of(d->name)};
     gbx_buf buf = {.ceiling = 512};
+    bool sent = gbx_msg_put(&buf, 0, &msg) &&
+                gbx_fd_send(t->process.control, buf.data, buf.len, &d->memfd, 1,
+                            MSG_DONTWAIT) == (ssize_t)buf.len;
 
-    (void)gbx_msg_put(&buf, 0, &msg);
-    return send_with(t, &buf, d->memfd);
+    gbx_buf_cleanup(&buf);
+    return sent;
 }
 
 /* ---- what a template sends ------------------------------------------------- */
@@ -140,15 +133,6 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         gbx_audit_engine_refusal(engine, GBX_AUDIT_PROTOCOL_VIOLATION, broken);
 }
 
-/* The host had no room for the worker's descriptors. The worker finds its channel
- * closed, and the template will report its end. */
-static void lose_worker(gbx_engine *engine, gbx_worker *w)
-{
-    gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
-                    EMFILE);
-    gbx_pool_discard(engine, w);
-}
-
 static bool on_forked(gbx_template *t, gbx_span body)
 {
     struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_READY);
@@ -182,8 +166,13 @@ static bool on_forked(gbx_template *t, gbx_span body)
         t->fd_count -= 2;
         memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
         w->state = GBX_WORKER_STARTING;
-        if (is_lost)
-            lose_worker(engine, w);
+        if (is_lost) {
+            /* The host had no room for them. The worker finds its channel closed, and
+             * the template will report its end. */
+            gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
+                            EMFILE);
+            gbx_pool_discard(engine, w);
+        }
     }
     (void)pthread_mutex_unlock(&engine->lock);
     if (w == NULL || msg.error != 0 || is_lost)

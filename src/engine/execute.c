@@ -141,24 +141,20 @@ static bool watch(const gbx_drive *d, int operation, int fd, uint32_t events)
     return epoll_ctl(d->fd, operation, fd, &event) == 0;
 }
 
-/* The kernel assigns the lowest free descriptor: all below this one are in use. */
-static bool leaves_some(int fd)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd + SPARE_FDS < limit.rlim_cur)
-        return true;
-    errno = EMFILE;
-    return false;
-}
-
 static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
 {
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    bool leaves_some;
+
     d->fd = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
-        !leaves_some(d->run.calls.wake_fd) ||
+    /* The kernel assigns the lowest free descriptor: all below this one are in use. */
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    leaves_some = (rlim_t)d->run.calls.wake_fd + SPARE_FDS < limit.rlim_cur;
+    if (!leaves_some)
+        errno = EMFILE;
+    if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 || !leaves_some ||
         !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
         !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
         return gbx_fail(reterr, GBX_E_OS, "no descriptors for a call: %s",
@@ -189,19 +185,6 @@ static bool arm(gbx_drive *d)
         return false;
     d->watched = want;
     return true;
-}
-
-/* Clear the events that are about to be handled. A timer that has expired must be set
- * again, even to the same time. */
-static void drain(gbx_drive *d)
-{
-    uint64_t count;
-
-    (void)!read(d->run.calls.wake_fd, &count, sizeof count);
-    if (gbx_clock_now_ns() >= d->armed_ns) {
-        (void)!read(d->timer, &count, sizeof count);
-        d->armed_ns = 0;
-    }
 }
 
 static gbx_result *finish(gbx_drive *d)
@@ -351,10 +334,16 @@ int gbx_drive_fd(const gbx_drive *drive)
 gbx_result *gbx_drive_step(gbx_drive *drive)
 {
     gbx_run *run = &drive->run;
+    uint64_t count;
 
     if (drive->is_over || !gbx_engine_is_ours(run->engine))
         return NULL;
-    drain(drive);
+    (void)!read(run->calls.wake_fd, &count, sizeof count);
+    if (gbx_clock_now_ns() >= drive->armed_ns) {
+        /* It must be set again, even to the same time. */
+        (void)!read(drive->timer, &count, sizeof count);
+        drive->armed_ns = 0;
+    }
     if (!gbx_run_pump(run) && !arm(drive)) {
         if (run->phase == GBX_RUN_QUEUED)
             return NULL; /* the next step comes when it has a worker */

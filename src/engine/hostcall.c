@@ -141,19 +141,6 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
     return reply;
 }
 
-/* Append the request's answer to its run's list; the lock is held. */
-static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
-{
-    reply->msg.id = (uint32_t)p->id;
-    reply->asked = p->asked;
-    reply->is_ours |= p->asked.is_ours;
-    p->asked.note = NULL;
-    if (run->engine->audit.is_heard)
-        reply->end_ns = gbx_clock_now_ns();
-    *run->calls.replies_end = reply;
-    run->calls.replies_end = &reply->next;
-}
-
 /* ---- removing secrets (policy/policy.h) ----------------------------------------- */
 
 /* Replace the spans of msg that contain secrets by copies in bufs; the caller frees
@@ -216,8 +203,14 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
                   pthread_equal(run->calls.driver, pthread_self());
         reply = reply != NULL ? fit(run, reply) : NULL;
         if (reply != NULL) {
-            reply->is_ours = is_ours;
-            link_reply(run, p, reply);
+            reply->msg.id = (uint32_t)p->id;
+            reply->asked = p->asked;
+            reply->is_ours = is_ours || p->asked.is_ours;
+            p->asked.note = NULL;
+            if (engine->audit.is_heard)
+                reply->end_ns = gbx_clock_now_ns();
+            *run->calls.replies_end = reply;
+            run->calls.replies_end = &reply->next;
         } else {
             run->calls.is_nomem = true;
         }
@@ -420,31 +413,13 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
                             "the request was cancelled", "ABORT_ERR");
 }
 
-static bool is_waiting(const gbx_run *run)
-{
-    return run->has_exchange && run->exchange.state == GBX_EXCHANGE_WAITING;
-}
-
-bool gbx_hostcall_can_deliver(gbx_run *run)
-{
-    gbx_hostcalls *h = &run->engine->hostcalls;
-    bool has;
-
-    if (!is_waiting(run))
-        return false;
-    (void)pthread_mutex_lock(&h->lock);
-    has = run->calls.replies != NULL || run->calls.is_nomem;
-    (void)pthread_mutex_unlock(&h->lock);
-    return has;
-}
-
 const char *gbx_hostcall_awaited(gbx_run *run)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     const char *name = NULL;
     const gbx_pending *p;
 
-    if (!is_waiting(run))
+    if (!run->has_exchange || run->exchange.state != GBX_EXCHANGE_WAITING)
         return NULL;
     (void)pthread_mutex_lock(&h->lock);
     LIST_FOREACH(p, &run->calls.pending, link)

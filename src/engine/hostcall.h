@@ -103,10 +103,6 @@ gbx_reply *gbx_hostcall_replies(struct gbx_run *run);
 /* Log and free an answer that was passed on or dropped. Returns the next. */
 gbx_reply *gbx_hostcall_log(struct gbx_run *run, gbx_reply *reply);
 
-/* True if the worker waits and an answer has arrived. For the driver of a submitted
- * run. */
-bool gbx_hostcall_can_deliver(struct gbx_run *run);
-
 /* The function of the oldest unanswered request of a waiting run, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
 

@@ -36,14 +36,6 @@
 
 /* ---- lists of memfds ------------------------------------------------------------- */
 
-/* Writing past the file size limit would kill the host, even for a file in memory. */
-static bool may_write(size_t len)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= len;
-}
-
 /* Make an entry for a list, with the bytes in a sealed memfd: a new one, or a duplicate of
  * that one. what: "dataset" or the like, for messages. */
 static gbx_status keep_bytes(const char *what, const char *name, const void *data,
@@ -52,9 +44,11 @@ static gbx_status keep_bytes(const char *what, const char *name, const void *dat
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     bool is_new = memfd < 0;
+    struct rlimit limit;
     gbx_dataset *d;
 
-    if (is_new && !may_write(len)) {
+    /* Writing past the limit would kill the host, even for a file in memory. */
+    if (is_new && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < len) {
         errno = EFBIG;
         return gbx_fail(reterr, GBX_E_OS,
                         "cannot keep the %s '%s': its %zu bytes are more than this "
@@ -113,17 +107,6 @@ static gbx_status link_early(gbx_engine *engine, gbx_dataset **list, const char 
         return GBX_OK;
     free_dataset(old);
     return gbx_fail(reterr, GBX_E_USAGE, "two %ss have the name '%s'", what, d->name);
-}
-
-static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
-{
-    gbx_dataset **at = list;
-
-    while (*at != d)
-        at = &(*at)->next;
-    if (old != NULL)
-        old->next = d->next;
-    *at = old != NULL ? old : d->next;
 }
 
 /* ---- sending contents to a template ---------------------------------------------- */
@@ -296,24 +279,12 @@ static gbx_status put_dataset(gbx_engine *engine, const gbx_dataset *d,
     return GBX_OK;
 }
 
-/* The lock is held. */
-static gbx_status put_preload(gbx_engine *engine, gbx_error *reterr)
-{
-    size_t count = 0;
-
-    for (const gbx_dataset *d = engine->preloads; d != NULL; d = d->next)
-        count++;
-    return count > GBX_PRELOADS_MAX
-               ? gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
-                          GBX_PRELOADS_MAX)
-               : restart(engine, reterr);
-}
-
 /* Add d to this list of the engine, and to its templates; on failure, free it. */
 static gbx_status add(gbx_engine *engine, gbx_dataset **list, gbx_dataset *d,
                       gbx_error *reterr)
 {
     gbx_dataset *old = NULL;
+    size_t count = 0;
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
@@ -322,10 +293,24 @@ static gbx_status add(gbx_engine *engine, gbx_dataset **list, gbx_dataset *d,
         d->serial = ++engine->next_dataset;
         link_dataset(list, d, &old);
         gbx_confine_weigh(engine);
-        status = list == &engine->datasets ? put_dataset(engine, d, old, reterr)
-                                           : put_preload(engine, reterr);
+        for (const gbx_dataset *p = engine->preloads; p != NULL; p = p->next)
+            count++;
+        if (list == &engine->datasets)
+            status = put_dataset(engine, d, old, reterr);
+        else
+            status =
+                count <= GBX_PRELOADS_MAX
+                    ? restart(engine, reterr)
+                    : gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
+                               GBX_PRELOADS_MAX);
         if (status != GBX_OK) {
-            unlink_dataset(list, d, old);
+            gbx_dataset **at = list;
+
+            while (*at != d)
+                at = &(*at)->next;
+            if (old != NULL)
+                old->next = d->next;
+            *at = old != NULL ? old : d->next;
             gbx_confine_weigh(engine);
         }
     }

@@ -59,15 +59,10 @@ static gbx_worker *add_worker(gbx_engine *engine)
     return w;
 }
 
-static bool is_coming(const gbx_engine *engine, const gbx_worker *w)
-{
-    return (w->state == GBX_WORKER_FORKING || w->state == GBX_WORKER_STARTING) &&
-           w->load_seq == engine->load_seq;
-}
-
 static void spend(gbx_engine *engine, gbx_worker *w)
 {
-    if (is_coming(engine, w))
+    if ((w->state == GBX_WORKER_FORKING || w->state == GBX_WORKER_STARTING) &&
+        w->load_seq == engine->load_seq)
         engine->coming--;
     if (w->state == GBX_WORKER_READY) {
         LIST_REMOVE(w, ready_link);
@@ -95,20 +90,16 @@ static void give(gbx_engine *engine, gbx_worker *w, gbx_run *run)
     run->worker = w;
 }
 
-static bool is_in_use(const gbx_engine *engine)
-{
-    int64_t now = gbx_clock_now_ns();
-
-    return engine->running.count > 0 ? now - engine->called_ns < LONG_NS
-                                     : now - engine->ended_ns < GBX_PAUSE_NS;
-}
-
 /* True if the pool should not be filled yet: while it lasts for a few calls in a row, a
  * fork would take processor time from them and their callers. */
 static bool may_wait_for_pause(const gbx_engine *engine)
 {
-    return engine->ready_count > 0 &&
-           engine->place <= engine->settings.options.pool_size && is_in_use(engine);
+    int64_t now = gbx_clock_now_ns();
+
+    if (engine->ready_count == 0 || engine->place > engine->settings.options.pool_size)
+        return false;
+    return engine->running.count > 0 ? now - engine->called_ns < LONG_NS
+                                     : now - engine->ended_ns < GBX_PAUSE_NS;
 }
 
 /* How many more workers the pool and the queue need and the limits allow. */

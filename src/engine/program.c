@@ -36,18 +36,13 @@
         "GLOVEBOX_WORKER_INSTALLED must be the path that make install gives the worker"
 #endif
 
-static bool is_program(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
-}
-
 static int open_program(const char *path)
 {
     int fd = open(path, O_PATH | O_CLOEXEC);
+    struct stat st;
 
-    if (fd >= 0 && !is_program(fd)) {
+    if (fd >= 0 &&
+        (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)) {
         gbx_fd_close(&fd);
         errno = EACCES;
     }
@@ -61,13 +56,6 @@ static bool beside(const char *file, const char *rest, char *path, size_t size)
 
     return slash != NULL && (size_t)snprintf(path, size, "%.*s/%s", (int)(slash - file),
                                              file, rest) < size;
-}
-
-/* $GLOVEBOX_WORKER; NULL in a set-id program, since the file that it names is
- * executed. */
-static const char *from_environment(void)
-{
-    return secure_getenv("GLOVEBOX_WORKER");
 }
 
 static int search(char *path, size_t size)
@@ -107,19 +95,6 @@ static const struct library {
     {"libicudata.so.", "libicu"},
 };
 
-/* " (apt-get install PACKAGE)", or "". */
-static void put_package(char *to, size_t size, const char *library, size_t len)
-{
-    *to = 0;
-    for (size_t i = 0; i < GBX_COUNTOF(libraries); i++) {
-        size_t n = strlen(libraries[i].name);
-
-        if (len > n && strncmp(library, libraries[i].name, n) == 0)
-            (void)snprintf(to, size, " (apt-get install %s%.*s)", libraries[i].package,
-                           (int)(len - n), library + n);
-    }
-}
-
 /* Explain the dynamic loader's message about a missing library: "PROGRAM: error while
  * loading shared libraries: LIBRARY: cannot open shared object file: ...". */
 static bool say_missing_library(const char *line, bool is_bundled,
@@ -130,14 +105,19 @@ static bool say_missing_library(const char *line, bool is_bundled,
     const char *at = strstr(line, loading);
     const char *library = at != NULL ? at + strlen(loading) : NULL;
     const char *end = at != NULL ? strstr(library, absent) : NULL;
-    char package[96];
+    char package[96] = ": unpack the bundle again";
 
     if (end == NULL)
         return false;
-    if (is_bundled)
-        (void)snprintf(package, sizeof package, ": unpack the bundle again");
-    else
-        put_package(package, sizeof package, library, (size_t)(end - library));
+    if (!is_bundled)
+        package[0] = 0;
+    for (size_t i = 0; !is_bundled && i < GBX_COUNTOF(libraries); i++) {
+        int n = (int)strlen(libraries[i].name);
+
+        if (end - library > n && strncmp(library, libraries[i].name, (size_t)n) == 0)
+            (void)snprintf(package, sizeof package, " (apt-get install %s%.*s)",
+                           libraries[i].package, (int)(end - library) - n, library + n);
+    }
     (void)snprintf(to, GBX_SAID_SIZE, "the shared library '%.*s' is missing%s",
                    (int)(end - library < 128 ? end - library : 128), library, package);
     return true;
@@ -219,7 +199,8 @@ int gbx_worker_loader_open(const char *path, char *search_path, size_t size)
 gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
                                    size_t path_size, gbx_error *reterr)
 {
-    const char *named = asked != NULL ? asked : from_environment();
+    /* Not in a set-id program, since the file that it names is executed. */
+    const char *named = asked != NULL ? asked : secure_getenv("GLOVEBOX_WORKER");
     int fd;
 
     if (named != NULL && *named != 0) {
@@ -258,19 +239,13 @@ const char *gbx_worker_said(const void *data, size_t len, bool is_bundled,
     return to;
 }
 
-static size_t read_said(const gbx_spawned *spawned, void *data, size_t size)
-{
-    ssize_t n = spawned->said >= 0 ? read(spawned->said, data, size) : 0;
-
-    return n > 0 ? (size_t)n : 0;
-}
-
 gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
 {
     char data[2048];
     char said[GBX_SAID_SIZE];
-    size_t len = read_said(process, data, sizeof data);
-    const char *cause = gbx_worker_said(data, len, process->is_bundled, said);
+    ssize_t n = process->said >= 0 ? read(process->said, data, sizeof data) : 0;
+    const char *cause =
+        gbx_worker_said(data, n > 0 ? (size_t)n : 0, process->is_bundled, said);
 
     if (*cause == 0)
         cause = likely_cause();
@@ -303,14 +278,6 @@ static bool is_named(uint32_t id)
            grouped != NULL;
 }
 
-/* Only finds processes that this process can see. */
-static bool has_process(uint32_t uid)
-{
-    errno = 0;
-    (void)getpriority(PRIO_USER, (id_t)uid);
-    return errno != ESRCH;
-}
-
 static uint32_t find_free(void)
 {
     uint32_t count = UID_LAST - UID_FIRST + 1;
@@ -320,7 +287,9 @@ static uint32_t find_free(void)
     for (uint32_t i = 0; i < TRIES; i++) {
         uint32_t uid = UID_FIRST + (at + i) % count;
 
-        if (!has_process(uid) && !is_named(uid))
+        errno = 0; /* only finds processes that this one can see */
+        (void)getpriority(PRIO_USER, (id_t)uid);
+        if (errno == ESRCH && !is_named(uid))
             return uid;
     }
     return 0;

@@ -61,11 +61,6 @@ static void call_function(gbx_run *run, const gbx_function *f, gbx_request reque
         free(text);
 }
 
-static bool fills_itself(const gbx_policy *policy, const gbx_function *f)
-{
-    return policy->self_filling != NULL && strcmp(policy->self_filling, f->name) == 0;
-}
-
 /* Call the function, with secrets filled in if its arguments refer to any. */
 static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request request,
                               gbx_span args)
@@ -75,7 +70,8 @@ static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request r
     const gbx_secret_target target = {.function = f->name};
     gbx_error error = {0};
 
-    if (policy == NULL || fills_itself(policy, f) || !gbx_secrets_are_in(args)) {
+    if (policy == NULL || !gbx_secrets_are_in(args) ||
+        (policy->self_filling != NULL && strcmp(policy->self_filling, f->name) == 0)) {
         call_function(run, f, request, args);
         return;
     }
@@ -295,19 +291,6 @@ static const struct provider *find_provider(const gbx_run *run, gbx_span name)
     return NULL;
 }
 
-/* Start a job for the request, or refuse the request if that fails. */
-static void start_job(gbx_run *run, gbx_request request, const struct provider *by,
-                      const gbx_msg_hostcall *msg)
-{
-    gbx_job *job = job_new(run, request, msg);
-
-    if (job != NULL && by->start(job))
-        return;
-    if (job != NULL)
-        free_job(job);
-    refuse_job(run->engine, request, by->name);
-}
-
 /* A request has arrived, with a JSON array of arguments. Driver only. */
 static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
 {
@@ -317,6 +300,7 @@ static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
     const gbx_function *f;
     const char *name;
     gbx_request request;
+    gbx_job *job;
 
     (void)pthread_mutex_lock(&h->lock);
     f = builtin == NULL ? find_function(h, msg->name) : NULL;
@@ -324,17 +308,23 @@ static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
     name = f != NULL ? f->name : builtin != NULL ? builtin->name : NULL;
     request = gbx_hostcall_open(run, name, f == NULL, msg);
     run->result->stats.host_calls++;
-    if (request == 0)
+    if (request == 0) {
         run->exchange.is_nomem = true;
-    else if (builtin != NULL)
-        start_job(run, request, builtin, msg);
-    else if (f == NULL ||
-             (policy != NULL && !gbx_policy_allows_function(policy, f->name)))
+    } else if (builtin != NULL) {
+        job = job_new(run, request, msg);
+        if (job != NULL && builtin->start(job))
+            return;
+        if (job != NULL)
+            free_job(job);
+        refuse_job(run->engine, request, builtin->name);
+    } else if (f == NULL ||
+               (policy != NULL && !gbx_policy_allows_function(policy, f->name))) {
         gbx_hostcall_refuse(run->engine, request, "Error",
                             "this call has no function of that name",
                             "ERR_NOT_ALLOWED");
-    else
+    } else {
         call_with_secrets(run, f, request, msg->args);
+    }
 }
 
 void gbx_provider_tick(gbx_engine *engine)

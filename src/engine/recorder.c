@@ -179,21 +179,12 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
         to->input = (gbx_span){(const uint8_t *)call->input, call->input_len};
 }
 
-static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
-{
-    char text[GBX_SITE_TEXT_SIZE];
-
-    for (size_t i = 0; i < fetch->site_count; i++)
-        (void)gbx_buf_printf(to, "%s%s", i > 0 ? "\n" : "",
-                             gbx_site_print(&fetch->sites[i], text));
-    return !to->failed;
-}
-
 /* Globals, capabilities, functions, sites and env of the code; bufs hold the lists. */
 static bool take_box(const gbx_run *run, gbx_record_head *to, gbx_buf bufs[3])
 {
     const gbx_policy *policy = gbx_run_policy(run);
     gbx_span *const spans[] = {&to->functions, &to->sites, &to->env};
+    char site[GBX_SITE_TEXT_SIZE];
     bool done;
 
     to->globals = (int)run->engine->settings.options.globals;
@@ -201,8 +192,11 @@ static bool take_box(const gbx_run *run, gbx_record_head *to, gbx_buf bufs[3])
     done = gbx_hostcalls_names(run->engine, policy, false, &bufs[0], NULL);
     if (policy != NULL) {
         gbx_policy_digest(policy, to->policy);
-        if (to->capabilities & GBX_CAP_FETCH)
-            done = put_sites(&policy->fetch, &bufs[1]) && done;
+        for (size_t i = 0; i < policy->fetch.site_count; i++)
+            if (to->capabilities & GBX_CAP_FETCH)
+                done = gbx_buf_printf(&bufs[1], "%s%s", i > 0 ? "\n" : "",
+                                      gbx_site_print(&policy->fetch.sites[i], site)) &&
+                       done;
         if (to->capabilities & GBX_CAP_ENV)
             done = gbx_policy_put_env(policy, &bufs[2]) && done;
     }

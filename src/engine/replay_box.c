@@ -31,15 +31,6 @@ static gbx_status expose_all(gbx_engine *engine, gbx_span names, gbx_error *rete
     return gbx_replay_as_data(status, reterr);
 }
 
-static void fill_limits(const gbx_record_head *h, gbx_limits *to)
-{
-#define FILL(field, name, standard, least, most) \
-    if (to->field == 0)                          \
-        to->field = h->limits.field;
-    GBX_LIMIT_MAP(FILL)
-#undef FILL
-}
-
 static gbx_status start_engine(const gbx_record_head *h, const gbx_options *options,
                                gbx_engine **ret_engine, gbx_error *reterr)
 {
@@ -52,7 +43,11 @@ static gbx_status start_engine(const gbx_record_head *h, const gbx_options *opti
         return gbx_replay_as_data(status, reterr);
     own.globals = (gbx_globals)h->globals;
     own.policy = policy;
-    fill_limits(h, &own.limits);
+#define FILL(field, name, standard, least, most) \
+    if (own.limits.field == 0)                   \
+        own.limits.field = h->limits.field;
+    GBX_LIMIT_MAP(FILL)
+#undef FILL
     status = gbx_engine_new(&own, &engine, reterr);
     gbx_policy_free(policy);
     if (status == GBX_OK)

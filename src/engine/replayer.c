@@ -103,13 +103,6 @@ static void diverge(gbx_run *run, const char *what, uint32_t host_call,
                           "engine must be those of the recording");
 }
 
-static bool request_equals(const gbx_record_request *a, const gbx_record_request *b)
-{
-    return spans_equal(a->name, b->name) && a->args_size == b->args_size &&
-           a->body_size == b->body_size &&
-           memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
-}
-
 /* Compare the results of two calls that both ended by themselves. */
 static void compare_ends(gbx_run *run, gbx_record_event *came)
 {
@@ -238,19 +231,10 @@ static void take_call(gbx_run *run, const gbx_limits *asked)
     }
 }
 
-static gbx_status take_sites(gbx_replayer *replayer, gbx_error *reterr)
-{
-    const gbx_record_head *h = &replayer->head;
-
-    if ((h->capabilities & GBX_CAP_FETCH) == 0)
-        return GBX_OK;
-    return gbx_replay_as_data(gbx_policy_of_sites(h->sites, &replayer->sites, reterr),
-                              reterr);
-}
-
 static void replay_request(gbx_run *run, const gbx_msg_hostcall *msg)
 {
     gbx_replayer *p = run->replayer;
+    const gbx_record_request *wanted = &p->next.request;
     gbx_record_event came = {.kind = GBX_RECORD_REQUEST, .id = msg->id};
     const char *what = NULL;
 
@@ -261,7 +245,10 @@ static void replay_request(gbx_run *run, const gbx_msg_hostcall *msg)
     gbx_record_request_of(msg, &came.request);
     if (p->next.kind != GBX_RECORD_REQUEST)
         what = "the code calls a function of the host";
-    else if (!request_equals(&p->next.request, &came.request))
+    else if (!spans_equal(wanted->name, came.request.name) ||
+             wanted->args_size != came.request.args_size ||
+             wanted->body_size != came.request.body_size ||
+             memcmp(wanted->sha256, came.request.sha256, sizeof wanted->sha256) != 0)
         what = "the code calls another function, or with other arguments";
     else if (p->next.id != msg->id)
         what = "the code has made other calls before";
@@ -325,25 +312,6 @@ static void end_as_recorded(gbx_run *run)
     free(message);
 }
 
-/* Find the recorded end, which comes later in the text if the call diverged. */
-static void find_recorded_code(gbx_replayer *p, gbx_replay *found)
-{
-    while (p->next.kind != GBX_RECORD_END)
-        if (gbx_record_next(&p->cursor, &p->next, NULL) != GBX_OK)
-            return;
-    found->recorded_code = (gbx_code)p->next.end.code;
-}
-
-static void name_engines(gbx_run *run)
-{
-    gbx_span recorded = run->replayer->head.engine;
-    char engine[GBX_ENGINE_NAME_SIZE];
-
-    gbx_engine_name(run->engine, engine);
-    gbx_result_set_replay(run->result, GBX_REPLAY_RECORDED_ENGINE, recorded);
-    gbx_result_set_replay(run->result, GBX_REPLAY_ENGINE, gbx_span_of(engine));
-}
-
 /* The run has its result: add how it compares with the recorded one. */
 static void compare(gbx_run *run)
 {
@@ -351,8 +319,11 @@ static void compare(gbx_run *run)
     gbx_replay *found = &run->result->replay;
     bool was_stopped = gbx_record_is_chance(run->result->code);
     gbx_record_event came = {.kind = GBX_RECORD_END};
+    char engine[GBX_ENGINE_NAME_SIZE];
 
-    name_engines(run);
+    gbx_engine_name(run->engine, engine);
+    gbx_result_set_replay(run->result, GBX_REPLAY_RECORDED_ENGINE, p->head.engine);
+    gbx_result_set_replay(run->result, GBX_REPLAY_ENGINE, gbx_span_of(engine));
     if (p->is_over && found->how == GBX_REPLAYED_NOT) {
         found->how = GBX_REPLAYED_UNFINISHED; /* memory was out */
     } else if (!p->is_over && was_stopped && !is_stopped(p)) {
@@ -367,7 +338,11 @@ static void compare(gbx_run *run)
     if (is_stopped(p) && found->how != GBX_REPLAYED_DIVERGED &&
         found->how != GBX_REPLAYED_UNFINISHED)
         end_as_recorded(run);
-    find_recorded_code(p, found);
+    /* The recorded end comes later in the text if the call diverged. */
+    while (p->next.kind != GBX_RECORD_END)
+        if (gbx_record_next(&p->cursor, &p->next, NULL) != GBX_OK)
+            return;
+    found->recorded_code = (gbx_code)p->next.end.code;
 }
 
 static void replay_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
@@ -437,8 +412,10 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     status = gbx_record_head_read(&run->replayer->cursor, &run->replayer->head, reterr);
     if (status == GBX_OK)
         status = gbx_record_next(&run->replayer->cursor, &run->replayer->next, reterr);
-    if (status == GBX_OK)
-        status = take_sites(run->replayer, reterr);
+    if (status == GBX_OK && (run->replayer->head.capabilities & GBX_CAP_FETCH) != 0)
+        status = gbx_replay_as_data(gbx_policy_of_sites(run->replayer->head.sites,
+                                                        &run->replayer->sites, reterr),
+                                    reterr);
     if (status != GBX_OK)
         return status;
     take_call(run, &asked);

@@ -29,14 +29,6 @@ static char *copy_text(gbx_span text, size_t *ret_len)
     return gbx_buf_take_string(&buf, ret_len);
 }
 
-static char *copy_line(const char *text)
-{
-    gbx_buf buf = {.ceiling = strlen(text) * 12 + 1};
-
-    (void)gbx_utf8_append_escaped(&buf, text, strlen(text), GBX_ESCAPE_LINE);
-    return gbx_buf_take_string(&buf, NULL);
-}
-
 static bool grow_logs(gbx_result *r)
 {
     size_t capacity = r->log_capacity == 0 ? 8 : r->log_capacity * 2;
@@ -171,22 +163,18 @@ bool gbx_result_set_thrown(gbx_result *r, const gbx_msg_error *error)
     return r->thrown_name != NULL && r->thrown_message != NULL && r->stack != NULL;
 }
 
-void gbx_result_clear_thrown(gbx_result *r)
-{
-    free(r->thrown_name);
-    free(r->thrown_message);
-    r->thrown_name = r->thrown_message = NULL;
-}
-
 bool gbx_result_fail(gbx_result *r, gbx_code code, const char *message,
                      const char *hint)
 {
+    gbx_buf line = {.ceiling = strlen(message) * 12 + 1};
+
     free(r->value);
     r->value = NULL;
     r->value_len = 0;
     r->has_value = false;
     free(r->error);
-    r->error = copy_line(message);
+    (void)gbx_utf8_append_escaped(&line, message, strlen(message), GBX_ESCAPE_LINE);
+    r->error = gbx_buf_take_string(&line, NULL);
     r->code = code;
     r->hint = hint;
     return r->error != NULL;

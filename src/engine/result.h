@@ -86,7 +86,6 @@ bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);
 /* Copies the value, which is checked later. */
 bool gbx_result_set_value(gbx_result *result, bool is_undefined, gbx_span json);
 bool gbx_result_set_thrown(gbx_result *result, const gbx_msg_error *error);
-void gbx_result_clear_thrown(gbx_result *result);
 
 /* Make it a failure: code, message (copied, made one line), hint (constant). */
 bool gbx_result_fail(gbx_result *result, gbx_code code, const char *message,

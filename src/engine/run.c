@@ -249,20 +249,6 @@ static bool send_some(gbx_run *run)
     }
 }
 
-/* Wake the worker on this thread's processor, which is about to be free. Only if it
- * sleeps: moving a running process makes the kernel stop a processor. A worker that
- * sent several requests may run already: reading each of them wakes it. */
-static void send_here(gbx_run *run)
-{
-    gbx_worker *w = run->worker;
-    cpu_set_t before;
-    bool is_placed = gbx_pidfd_is_there(w->pidfd) && gbx_cpu_here(w->pid, &before);
-
-    (void)send_some(run);
-    if (is_placed)
-        gbx_cpu_anywhere(w->pid, &before);
-}
-
 /* Read until no data is left, the last message came or the channel closed. The number
  * of reads is bounded: a worker that writes faster than we read must not keep us from
  * the clock or from other calls. False if the channel is closed. */
@@ -312,6 +298,9 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
 static void step_waiting(gbx_run *run, int64_t now_ns)
 {
     bool asked_one = run->exchange.last_request - run->woken_request == 1;
+    const gbx_worker *w = run->worker;
+    cpu_set_t before;
+    bool is_placed;
 
     if (!run->host->wake(run, now_ns))
         return;
@@ -319,10 +308,14 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     run->woken_request = run->exchange.last_request;
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
-    if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))
-        send_here(run);
-    else
-        (void)send_some(run);
+    /* Wake the worker on this thread's processor, which is about to be free. Only if it
+     * sleeps: moving a running process makes the kernel stop a processor. A worker that
+     * sent several requests may run already: reading each of them wakes it. */
+    is_placed = asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run) &&
+                gbx_pidfd_is_there(w->pidfd) && gbx_cpu_here(w->pid, &before);
+    (void)send_some(run);
+    if (is_placed)
+        gbx_cpu_anywhere(w->pid, &before);
 }
 
 /* How long the end of a worker elsewhere may take. */
@@ -340,11 +333,42 @@ static bool stop(gbx_run *run, gbx_end how, int64_t now_ns)
     return false;
 }
 
-static bool step_stopped(gbx_run *run, int64_t now_ns)
+static bool step_dying(gbx_run *run, int64_t now_ns)
 {
-    bool is_open = receive(run) && !gbx_exchange_has_ended(&run->exchange);
+    bool has_exited;
+    bool is_lost;
+    bool is_ours; /* we sent the signal that killed it */
+    int status;
 
-    return (!is_open || now_ns >= run->grace_ns) && gbx_run_finish(run, run->stopped);
+    if (run->lease != NULL) {
+        bool is_open = receive(run) && !gbx_exchange_has_ended(&run->exchange);
+
+        return (!is_open || now_ns >= run->grace_ns) &&
+               gbx_run_finish(run, run->stopped);
+    }
+    if (atomic_load(&run->is_aborted))
+        return gbx_run_finish(run, GBX_END_ABORT);
+    (void)pthread_mutex_lock(&run->engine->lock);
+    has_exited = run->worker->has_exited;
+    is_lost = run->worker->is_lost;
+    status = (int)run->worker->exit.status;
+    is_ours = run->was_closed && run->worker->shortage == GBX_SHORTAGE_NONE;
+    (void)pthread_mutex_unlock(&run->engine->lock);
+    if (has_exited) {
+        if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            return gbx_run_finish(run, GBX_END_CLOSED);
+        return gbx_run_finish(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
+    }
+    if (now_ns < run->grace_ns)
+        return false;
+    if (run->was_closed)
+        return gbx_run_finish(run, GBX_END_LOST);
+    /* A process that is ending keeps its own status; one that only closed its channel
+     * dies of this signal. */
+    run->was_closed = true;
+    run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
+    gbx_pidfd_kill(run->worker->pidfd);
+    return false;
 }
 
 static bool step_started(gbx_run *run, int64_t now_ns)
@@ -374,7 +398,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
             return gbx_run_finish(run, gbx_lease_end(run));
         run->phase = GBX_RUN_DYING;
         run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
-        return false;
+        return step_dying(run, now_ns); /* its end may have been reported before */
     }
     if (run->exchange.state != GBX_EXCHANGE_WAITING)
         return false;
@@ -384,40 +408,6 @@ static bool step_started(gbx_run *run, int64_t now_ns)
            gbx_run_finish(run, run->exchange.state == GBX_EXCHANGE_BROKEN
                                    ? GBX_END_BROKEN
                                    : GBX_END_SAID);
-}
-
-static bool step_dying(gbx_run *run, int64_t now_ns)
-{
-    bool has_exited;
-    bool is_lost;
-    bool is_ours; /* we sent the signal that killed it */
-    int status;
-
-    if (run->lease != NULL)
-        return step_stopped(run, now_ns);
-    if (atomic_load(&run->is_aborted))
-        return gbx_run_finish(run, GBX_END_ABORT);
-    (void)pthread_mutex_lock(&run->engine->lock);
-    has_exited = run->worker->has_exited;
-    is_lost = run->worker->is_lost;
-    status = (int)run->worker->exit.status;
-    is_ours = run->was_closed && run->worker->shortage == GBX_SHORTAGE_NONE;
-    (void)pthread_mutex_unlock(&run->engine->lock);
-    if (has_exited) {
-        if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            return gbx_run_finish(run, GBX_END_CLOSED);
-        return gbx_run_finish(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
-    }
-    if (now_ns < run->grace_ns)
-        return false;
-    if (run->was_closed)
-        return gbx_run_finish(run, GBX_END_LOST);
-    /* A process that is ending keeps its own status; one that only closed its channel
-     * dies of this signal. */
-    run->was_closed = true;
-    run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
-    gbx_pidfd_kill(run->worker->pidfd);
-    return false;
 }
 
 /* ---- what all drivers do --------------------------------------------------------- */

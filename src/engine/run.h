@@ -92,7 +92,7 @@ struct gbx_run {
     struct gbx_worker *worker; /* set under the engine's lock */
     struct gbx_leased *lease;  /* its worker is on another machine; or NULL */
     struct gbx_relay *relay;   /* the call is another machine's; or NULL */
-    bool is_told;              /* with lease: it was woken; under the engine's lock */
+    atomic_bool is_told;       /* the supervisor was woken for it */
     gbx_end stopped;           /* with lease, DYING: why its end was requested */
     bool is_held;              /* with relay: do not read from the worker */
     gbx_run_phase phase;

@@ -20,17 +20,6 @@ struct gbx_outcome {
     bool is_filled;
 };
 
-/* The call for the runner: the code without what surrounds it, and complete limits. */
-static gbx_call narrowed(const gbx_run *run)
-{
-    gbx_call call = run->call;
-
-    call.code += run->span.start;
-    call.code_len = run->span.len;
-    call.limits = &run->limits;
-    return call;
-}
-
 /* Its functions must be complete; keep a copy of its name. */
 static gbx_status check(gbx_engine *engine, gbx_error *reterr)
 {
@@ -122,10 +111,13 @@ gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr)
 {
     const gbx_runner *runner = &run->engine->runner;
     gbx_outcome outcome = {.run = run, .start_ns = gbx_clock_now_ns()};
-    gbx_call call = narrowed(run);
+    gbx_call call = run->call;
     gbx_result *r = run->result;
     gbx_status status;
 
+    call.code += run->span.start; /* without what surrounds it */
+    call.code_len = run->span.len;
+    call.limits = &run->limits;
     (void)snprintf(r->runner_name, sizeof r->runner_name, "%s", runner->name);
     r->runner = r->runner_name;
     r->is_isolated = false;

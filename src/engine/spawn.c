@@ -89,19 +89,6 @@ static void place(const start *s, int fd, int to, int flags)
         give_up(s, FAILED_DESCRIPTORS);
 }
 
-/* Enter the group after the fork, for kernels that cannot fork into it. */
-static bool enter_cgroup(const start *s)
-{
-    int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-    bool entered = fd >= 0 && write(fd, "0", 1) == 1;
-
-    if (!entered)
-        s->fault->cgroup_errno = errno;
-    if (fd >= 0)
-        (void)close(fd);
-    return entered;
-}
-
 /* In the fork, with the host's identity: the host must not close them (sqlite.c). */
 static void open_database(const start *s)
 {
@@ -125,7 +112,16 @@ static _Noreturn void execute(start *s)
     /* Not a session: the scheduler would balance it as a whole against the host's. */
     if (syscall(SYS_setpgid, 0, 0) < 0)
         give_up(s, FAILED_GROUP);
-    if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
+    if (s->cgroup >= 0 && !s->is_grouped) { /* this kernel cannot fork into it */
+        int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+        s->is_grouped = fd >= 0 && write(fd, "0", 1) == 1;
+        if (!s->is_grouped)
+            s->fault->cgroup_errno = errno;
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    if (s->is_grouped)
         s->args[GBX_START_IS_GROUPED] = "1";
     for (int fd = 0; fd <= 1; fd++)
         place(s, s->null, fd, 0);
@@ -278,18 +274,6 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
     return GBX_OK;
 }
 
-/* In a bundle the loader is executed, and loads the program. */
-static void use_loader(start *s)
-{
-    int loader = gbx_worker_loader_open(s->path, s->search_path, sizeof s->search_path);
-
-    s->is_bundled = loader >= 0;
-    if (s->is_bundled) {
-        gbx_fd_close(&s->program);
-        s->program = loader;
-    }
-}
-
 /* Returns where the program's own arguments begin: at its name, or behind the loader's
  * arguments at its path. */
 static const char **write_loader_arguments(start *s)
@@ -328,18 +312,9 @@ static void write_arguments(start *s, const gbx_spawn_options *options)
     s->args[GBX_START_UIDS] = options->uids;
 }
 
-static void close_start(start *s)
+static void wait_for(int pidfd, int flags)
 {
-    gbx_fd_close(&s->program);
-    gbx_fd_close(&s->null);
-    gbx_fd_close(&s->said);
-    gbx_fd_close(&s->control);
-    gbx_fd_close(&s->rows);
-}
-
-static void wait_for(int pidfd)
-{
-    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, NULL, WEXITED) < 0 &&
+    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, NULL, WEXITED | flags) < 0 &&
            errno == EINTR)
         continue;
 }
@@ -352,15 +327,12 @@ static void end_group(gbx_spawned *spawned)
     pid_t group = spawned->pid;
 
     gbx_pidfd_kill(spawned->pidfd);
-    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL,
-                  WEXITED | WNOWAIT) < 0 &&
-           errno == EINTR)
-        continue;
+    wait_for(spawned->pidfd, WNOWAIT);
     /* It has ended, and can fork no more. */
     (void)kill(-group, SIGKILL);
     while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
         continue;
-    wait_for(spawned->pidfd); /* in case it could not make its group */
+    wait_for(spawned->pidfd, 0); /* in case it could not make its group */
 }
 
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
@@ -379,8 +351,14 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                                                 s.path, sizeof s.path, reterr);
 
     if (status == GBX_OK) {
-        use_loader(&s);
-        spawned.is_bundled = s.is_bundled;
+        int loader =
+            gbx_worker_loader_open(s.path, s.search_path, sizeof s.search_path);
+
+        if (loader >= 0) { /* in a bundle it is executed, and loads the program */
+            gbx_fd_close(&s.program);
+            s.program = loader;
+        }
+        spawned.is_bundled = s.is_bundled = loader >= 0;
         gbx_worker_program_hide(&s.program);
         status = open_channels(&s,
                                options->kind == GBX_SPAWN_ZYGOTE ? SOCK_SEQPACKET
@@ -404,7 +382,11 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
         status = run(&s, s.path, &spawned, reterr);
         (void)munmap(s.fault, sizeof *s.fault);
     }
-    close_start(&s);
+    gbx_fd_close(&s.program);
+    gbx_fd_close(&s.null);
+    gbx_fd_close(&s.said);
+    gbx_fd_close(&s.control);
+    gbx_fd_close(&s.rows);
     if (status != GBX_OK)
         gbx_spawned_close(&spawned);
     *ret = spawned;
@@ -425,7 +407,7 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
             return false;
         /* End the executed program: the template has taken its place. */
         gbx_pidfd_kill(spawned->pidfd);
-        wait_for(spawned->pidfd);
+        wait_for(spawned->pidfd, 0);
         (void)close(spawned->pidfd);
         spawned->pidfd = pidfd;
         spawned->pid = pid;
@@ -446,7 +428,7 @@ void gbx_spawned_kill(gbx_spawned *spawned)
 void gbx_spawned_reap(gbx_spawned *spawned)
 {
     if (spawned->pidfd >= 0 && spawned->is_settled)
-        wait_for(spawned->pidfd);
+        wait_for(spawned->pidfd, 0);
     else if (spawned->pidfd >= 0)
         end_group(spawned);
     gbx_fd_close(&spawned->pidfd);

@@ -107,30 +107,21 @@ static gbx_status start(reading *r)
     return gbx_spawn(&options, &r->process, r->err);
 }
 
-/* Without the control group: a single process has its own limits. */
-static uint32_t required_layers(const reading *r)
-{
-    bool is_strict = r->options != NULL && r->options->require == GBX_REQUIRE_STRICT;
-    uint32_t layers = 0;
-
-    for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
-        if (gbx_layers[i].is_required || is_strict)
-            layers |= GBX_LAYER_BIT(i);
-    return layers & ~GBX_LAYER_BIT(GBX_LAYER_CGROUP);
-}
-
 static bool send_request(reading *r, size_t attacks)
 {
-    gbx_sqlite_request request = {.required = required_layers(r),
-                                  .query_len =
-                                      (uint32_t)(r->query != NULL ? strlen(r->query)
-                                                                  : 0),
+    bool is_strict = r->options != NULL && r->options->require == GBX_REQUIRE_STRICT;
+    const char *query = r->query != NULL ? r->query : "";
+    gbx_sqlite_request request = {.query_len = (uint32_t)strlen(query),
                                   .attacks = (uint32_t)attacks};
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf buf = {.ceiling = sizeof request + GBX_SQLITE_QUERY_MAX};
 
+    /* Not the control group: a single process has its own limits. */
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++)
+        if (i != GBX_LAYER_CGROUP && (gbx_layers[i].is_required || is_strict))
+            request.required |= GBX_LAYER_BIT(i);
     (void)gbx_buf_append(&buf, &request, sizeof request);
-    (void)gbx_buf_append(&buf, r->query != NULL ? r->query : "", request.query_len);
+    (void)gbx_buf_append(&buf, query, request.query_len);
     return !buf.failed && send(r->process.control, buf.data, buf.len, MSG_NOSIGNAL) ==
                               (ssize_t)buf.len;
 }
@@ -202,27 +193,6 @@ static gbx_status fail_died(const reading *r)
                     signal_number);
 }
 
-static gbx_status fail_unsealed(const reading *r, const char *message)
-{
-    uint64_t i = r->answer.number;
-
-    return gbx_fail(r->err, GBX_E_UNSUPPORTED,
-                    "the layer '%s' is required and missing: %s",
-                    i < GBX_LAYER_COUNT ? gbx_layers[i].name : "?", message);
-}
-
-static gbx_status fail_memory(const reading *r)
-{
-    char what[64] = "cannot run the query";
-
-    if (r->answer.number > 0)
-        (void)snprintf(what, sizeof what, "cannot read row %llu",
-                       (unsigned long long)r->answer.number);
-    return gbx_fail(r->err, GBX_E_DATA,
-                    "%s: it needs more than %d MiB: sort, group or join less", what,
-                    (int)(GBX_SQLITE_HEAP_BYTES >> 20));
-}
-
 /* Turn the answer into a status. It is as hostile as the database. */
 static gbx_status judge(const reading *r)
 {
@@ -240,6 +210,7 @@ static gbx_status judge(const reading *r)
     };
     const gbx_sqlite_answer *a = &r->answer;
     unsigned long long row = a->number;
+    char what[64] = "cannot run the query";
     char message[sizeof a->message * 2];
 
     gbx_utf8_copy_line(message, sizeof message, a->message,
@@ -252,12 +223,20 @@ static gbx_status judge(const reading *r)
                         "a dataset of SQLite needs libsqlite3 of version 3.38 or "
                         "later: %s",
                         message);
-    case GBX_SQLITE_UNSEALED: return fail_unsealed(r, message);
+    case GBX_SQLITE_UNSEALED:
+        return gbx_fail(r->err, GBX_E_UNSUPPORTED,
+                        "the layer '%s' is required and missing: %s",
+                        row < GBX_LAYER_COUNT ? gbx_layers[row].name : "?", message);
     case GBX_SQLITE_BUSY: return fail_busy(r, "the database is locked");
     case GBX_SQLITE_UNREADABLE:
         return gbx_fail(r->err, GBX_E_DATA, "cannot read the database: %s", message);
     case GBX_SQLITE_WRONG: return fail_wrong(r, message);
-    case GBX_SQLITE_MEMORY: return fail_memory(r);
+    case GBX_SQLITE_MEMORY:
+        if (row > 0)
+            (void)snprintf(what, sizeof what, "cannot read row %llu", row);
+        return gbx_fail(r->err, GBX_E_DATA,
+                        "%s: it needs more than %d MiB: sort, group or join less", what,
+                        (int)(GBX_SQLITE_HEAP_BYTES >> 20));
     case GBX_SQLITE_BAD_ROW:
         return gbx_fail(r->err, GBX_E_DATA, "cannot read row %llu: %s", row, message);
     case GBX_SQLITE_NOT_UTF8:
@@ -370,18 +349,6 @@ static void end(reading *r)
         free(r->paths[i]);
 }
 
-static gbx_status read_all(reading *r, gbx_rows *ret)
-{
-    for (int i = 0; i < TRIES; i++) {
-        bool is_still;
-        gbx_status status = read_once(r, ret, &is_still);
-
-        if (is_still)
-            return status;
-    }
-    return fail_busy(r, "the database was written each time while it was read");
-}
-
 gbx_status gbx_rows_read(const gbx_options *options, const char *path,
                          const char *query, const atomic_bool *stop, gbx_rows *ret,
                          gbx_error *reterr)
@@ -393,6 +360,7 @@ gbx_status gbx_rows_read(const gbx_options *options, const char *path,
                  .rows = -1,
                  .process = GBX_SPAWNED_INIT,
                  .err = reterr};
+    bool is_still = false;
     gbx_status status;
 
     if (query != NULL && strlen(query) > GBX_SQLITE_QUERY_MAX)
@@ -401,7 +369,13 @@ gbx_status gbx_rows_read(const gbx_options *options, const char *path,
     if (query != NULL && *query == 0)
         return gbx_fail(reterr, GBX_E_DATA, "the query is empty");
     status = begin(&r, path);
-    return status == GBX_OK ? read_all(&r, ret) : status;
+    if (status != GBX_OK)
+        return status;
+    for (int i = 0; i < TRIES && !is_still; i++)
+        status = read_once(&r, ret, &is_still);
+    return is_still ? status
+                    : fail_busy(&r, "the database was written each time while it was "
+                                    "read");
 }
 
 void gbx_rows_cleanup(gbx_rows *rows)

@@ -97,6 +97,7 @@ void gbx_run_notify(gbx_run *run)
     int fd = run->calls.wake_fd;
     uint64_t one = 1;
 
+    atomic_store(&run->is_told, true);
     if (run->driver == GBX_DRIVER_SUPERVISOR)
         gbx_engine_wake(run->engine);
     else if (fd >= 0) /* otherwise the driver checks before it sleeps */

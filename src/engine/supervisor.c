@@ -24,15 +24,6 @@
 
 static void drive(gbx_run *run);
 
-static struct timeval until(int64_t at_ns)
-{
-    int64_t left = at_ns - gbx_clock_now_ns();
-
-    if (left < 0)
-        left = 0;
-    return (struct timeval){left / 1000000000, left % 1000000000 / 1000};
-}
-
 /* Pass the result to the caller, and free the run. */
 static void deliver(gbx_run *run)
 {
@@ -57,7 +48,8 @@ static void on_channel(evutil_socket_t fd, short what, void *arg)
 static bool arm(gbx_run *run)
 {
     struct event_base *base = run->engine->base;
-    struct timeval tv = until(gbx_run_next_ns(run));
+    int64_t left = gbx_run_next_ns(run) - gbx_clock_now_ns();
+    struct timeval tv = {0};
     bool hears = gbx_run_hears(run);
     bool writes = gbx_exchange_output(&run->exchange).len > 0;
     short want = (short)(EV_READ | (writes ? EV_WRITE : 0));
@@ -68,6 +60,8 @@ static bool arm(gbx_run *run)
         run->event = evtimer_new(base, on_channel, run);
     if (run->event == NULL)
         return false;
+    if (left > 0)
+        tv = (struct timeval){left / 1000000000, left % 1000000000 / 1000};
     (void)event_del(run->event);
     return event_assign(run->event, base, hears ? run->worker->channel : -1,
                         (short)(hears ? want : 0), on_channel, run) == 0 &&
@@ -82,46 +76,26 @@ static void drive(gbx_run *run)
         deliver(run);
 }
 
-static gbx_run *pop_inbox(gbx_engine *engine)
-{
-    gbx_run *run;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    run = gbx_queue_pop(&engine->inbox);
-    /* Otherwise the guard has ended it, or the submitting thread has started it. */
-    if (run != NULL && run->phase == GBX_RUN_QUEUED)
-        gbx_queue_enter(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    return run;
-}
-
 static void take_inbox(gbx_engine *engine)
 {
     gbx_run *run;
 
-    while ((run = pop_inbox(engine)) != NULL) {
-        run->is_driven = true;
-        drive(run);
-    }
+    do {
+        (void)pthread_mutex_lock(&engine->lock);
+        run = gbx_queue_pop(&engine->inbox);
+        /* Otherwise the guard has ended it, or the submitting thread has started it. */
+        if (run != NULL && run->phase == GBX_RUN_QUEUED)
+            gbx_queue_enter(engine, run);
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (run != NULL) {
+            run->is_driven = true;
+            drive(run);
+        }
+    } while (run != NULL);
 }
 
-/* True if a submitted run must be pumped for another reason than its channel or timer:
- * a worker, an abort, an answer or the worker's end came, or the queue time is over. */
-static bool needs_attention(const gbx_engine *engine, gbx_run *run, int64_t now)
-{
-    if (!run->is_driven)
-        return false;
-    if (run->is_told || run->stopped != GBX_END_SAID) /* with a lease */
-        return run->is_told;
-    if (atomic_load(&run->is_aborted))
-        return true;
-    if (run->phase == GBX_RUN_QUEUED)
-        return run->worker != NULL || run->unserved != GBX_END_SAID ||
-               now >= run->deadline_ns || engine->is_closing;
-    return gbx_hostcall_can_deliver(run) ||
-           (run->phase == GBX_RUN_DYING && run->worker->has_exited);
-}
-
+/* Pump submitted runs for which a worker, an abort, an answer or the worker's end came,
+ * or whose time in the queue is over. */
 static void look_after_runs(gbx_engine *engine)
 {
     gbx_run *run;
@@ -131,10 +105,10 @@ static void look_after_runs(gbx_engine *engine)
 
         (void)pthread_mutex_lock(&engine->lock);
         TAILQ_FOREACH(run, &engine->running.runs, link)
-        if (needs_attention(engine, run, now))
+        if (run->is_driven && (atomic_exchange(&run->is_told, false) ||
+                               (run->phase == GBX_RUN_QUEUED &&
+                                (now >= run->deadline_ns || engine->is_closing))))
             break;
-        if (run != NULL)
-            run->is_told = false;
         (void)pthread_mutex_unlock(&engine->lock);
         if (run != NULL)
             drive(run);

@@ -35,13 +35,6 @@ static gbx_status check_pidfds(const gbx_spawned *process, gbx_error *reterr)
     return GBX_OK;
 }
 
-static void lacks(gbx_template *t, const char *what, int error)
-{
-    (void)pthread_mutex_lock(&t->engine->lock);
-    gbx_queue_lacks(t->engine, what, error);
-    (void)pthread_mutex_unlock(&t->engine->lock);
-}
-
 static void on_ended(evutil_socket_t fd, short what, void *arg)
 {
     gbx_template *t = arg;
@@ -65,15 +58,6 @@ static void end_later(gbx_template *t)
         gbx_spawned_reap(&t->process); /* if memory is out: reap it here */
 }
 
-static void explain_late(gbx_error *reterr)
-{
-    errno = 0;
-    (void)gbx_fail(reterr, GBX_E_OS,
-                   "the worker program was not ready after %u s: this machine may be "
-                   "overloaded, or something stops the process",
-                   gbx_timeout_ms(GBX_TIMEOUT_HELLO) / 1000);
-}
-
 /* The template has ended, sent invalid data or is late: end it, and so its workers. */
 static void died(gbx_template *t, bool is_late)
 {
@@ -88,8 +72,12 @@ static void died(gbx_template *t, bool is_late)
     gbx_error error;
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
+    errno = 0;
     if (is_late)
-        explain_late(&early);
+        (void)gbx_fail(&early, GBX_E_OS,
+                       "the worker program was not ready after %u s: this machine may "
+                       "be overloaded, or something stops the process",
+                       gbx_timeout_ms(GBX_TIMEOUT_HELLO) / 1000);
     else
         (void)gbx_worker_died_early(&t->process, &early);
     error = early;
@@ -168,35 +156,6 @@ static bool put_config(gbx_template *t, gbx_buf *to)
     return gbx_msg_put(to, 0, &config);
 }
 
-static bool send_preloads(gbx_template *t)
-{
-    for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
-        if (!gbx_template_send_load(t, d))
-            return false;
-    return true;
-}
-
-/* Not for a replacement of a serving template: if executed, it has its own address
- * layout, and no call waits for it. */
-static bool may_fork_from_zygote(const gbx_engine *engine)
-{
-    const gbx_options *o = &engine->settings.options;
-
-    return o->zygote == GBX_ZYGOTE_ON && o->fresh == GBX_FRESH_FORK &&
-           o->pool_size > 1 && engine->current == NULL;
-}
-
-/* Warming up takes three quarters of a start. The first template of an engine skips it,
- * so that the first call does not wait, and is soon replaced. Not with preloads, which
- * would have to run twice. */
-static bool may_start_cold(const gbx_engine *engine)
-{
-    const gbx_options *o = &engine->settings.options;
-
-    return o->pool_size > 1 && o->fresh == GBX_FRESH_FORK &&
-           engine->templates_started == 0 && engine->preloads == NULL;
-}
-
 /* A process with its CONFIG. */
 static gbx_status make_process(gbx_template *t, gbx_error *reterr)
 {
@@ -209,6 +168,7 @@ static gbx_status make_process(gbx_template *t, gbx_error *reterr)
                                  .huge_pages = o->huge_pages,
                                  .cgroup = engine->group.dir};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf config = {.ceiling = GBX_CONFIG_MAX};
+    bool has_pool = o->fresh == GBX_FRESH_FORK && o->pool_size > 1;
     gbx_status status;
 
     /* Each engine has its own control group, which a process enters at its fork;
@@ -217,7 +177,9 @@ static gbx_status make_process(gbx_template *t, gbx_error *reterr)
         options.cgroup < 0 && engine->preloads == NULL && !engine->lost_spare;
     if (engine->worker_uids[0] == 0)
         gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
-    if (may_fork_from_zygote(engine)) {
+    /* Not for a replacement of a serving template: if executed, it has its own address
+     * layout, and no call waits for it. */
+    if (has_pool && o->zygote == GBX_ZYGOTE_ON && engine->current == NULL) {
         if (!put_config(t, &config))
             return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a template");
         if (gbx_zygote_spawn(&options, (gbx_span){config.data, config.len},
@@ -225,7 +187,10 @@ static gbx_status make_process(gbx_template *t, gbx_error *reterr)
             return GBX_OK;
         config.len = 0;
     }
-    t->is_cold = may_start_cold(engine);
+    /* Warming up takes three quarters of a start. The first template of an engine skips
+     * it, so that the first call does not wait, and is soon replaced. Not with preloads,
+     * which would have to run twice. */
+    t->is_cold = has_pool && engine->templates_started == 0 && engine->preloads == NULL;
     status = gbx_spawn(&options, &t->process, reterr);
     if (status == GBX_OK &&
         (!put_config(t, &config) || send(t->process.control, config.data, config.len,
@@ -251,8 +216,9 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     status = make_process(t, &err);
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
-    if (status == GBX_OK && !send_preloads(t))
-        status = gbx_worker_died_early(&t->process, &err);
+    for (const gbx_dataset *d = engine->preloads; d != NULL; d = d->next)
+        if (status == GBX_OK && !gbx_template_send_load(t, d))
+            status = gbx_worker_died_early(&t->process, &err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
                                on_control, t);
@@ -265,7 +231,9 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
         return gbx_template_start(engine, reterr);
     }
     if (status != GBX_OK) {
-        lacks(t, err.message, err.os_errno);
+        (void)pthread_mutex_lock(&engine->lock);
+        gbx_queue_lacks(engine, err.message, err.os_errno);
+        (void)pthread_mutex_unlock(&engine->lock);
         gbx_template_end(t);
         if (reterr != NULL)
             *reterr = err;

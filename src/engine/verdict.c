@@ -284,15 +284,6 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
     evidence->cpu_ms = stats->cpu_ms;
 }
 
-/* Copied under the lock: other threads change the text. */
-static const char *copy_lack(gbx_engine *engine, char to[sizeof engine->lack])
-{
-    (void)pthread_mutex_lock(&engine->lock);
-    memcpy(to, engine->lack, sizeof engine->lack);
-    (void)pthread_mutex_unlock(&engine->lock);
-    return to;
-}
-
 /* The value is only the worker's claim until it has been checked. */
 static void check_value(gbx_result *r, gbx_verdict *v)
 {
@@ -422,27 +413,21 @@ static void locate(gbx_run *run, gbx_verdict *v)
                                       r->thrown_line, r->thrown_column));
 }
 
-static bool binds_no_object(const gbx_call *call)
-{
-    gbx_view bindings;
-
-    return call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
-           !(gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
-             gbx_view_kind(bindings) == '{');
-}
-
 /* For INVALID_DATA. The engine gives no reason, so our own parser finds which text
  * fails and where. */
 static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
 {
     gbx_json_fault fault;
+    gbx_view bindings;
 
     if (call->input != NULL &&
         !gbx_json_check(call->input, call->input_len, GBX_JSON_DEPTH_MAX, &fault))
         say(v, v->code, "pass one JSON value",
             "the input is not JSON: %s at line %u, column %u", fault.message,
             fault.line, fault.column);
-    else if (binds_no_object(call))
+    else if (call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
+             !(gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
+               gbx_view_kind(bindings) == '{'))
         say(v, v->code, "pass one JSON object, a value for each name",
             "the bindings are not a JSON object");
     else
@@ -485,24 +470,16 @@ static void say_formatter(gbx_run *run, gbx_verdict *v)
     v->hint = run->result->own_hint != NULL ? run->result->own_hint : v->hint;
 }
 
-/* False for failures that the worker reports itself: no code threw those. */
-static bool was_thrown(const gbx_run *run)
-{
-    return run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
-           (run->exchange.failure == GBX_FAILURE_THROWN ||
-            run->exchange.failure == GBX_FAILURE_SYNTAX);
-}
-
 static void fill(gbx_run *run, gbx_verdict *v)
 {
     gbx_result *r = run->result;
     char *thrown = NULL;
     const char *text = v->message;
+    bool is_error = run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR;
 
     if (v->code == GBX_CODE_INVALID_DATA)
         say_which_data_fails(&run->call, v);
-    if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
-        v->code != GBX_CODE_INVALID_DATA)
+    else if (is_error)
         locate(run, v);
     if (*v->message == 0) {
         thrown = thrown_text(r);
@@ -510,8 +487,13 @@ static void fill(gbx_run *run, gbx_verdict *v)
     }
     (void)gbx_result_fail(r, v->code, text, v->hint);
     free(thrown);
-    if (!was_thrown(run))
-        gbx_result_clear_thrown(r);
+    if (!is_error || (run->exchange.failure != GBX_FAILURE_THROWN &&
+                      run->exchange.failure != GBX_FAILURE_SYNTAX)) {
+        /* No code threw it: the worker reports such failures itself. */
+        free(r->thrown_name);
+        free(r->thrown_message);
+        r->thrown_name = r->thrown_message = NULL;
+    }
 }
 
 bool gbx_run_finish(gbx_run *run, gbx_end how)
@@ -541,8 +523,12 @@ bool gbx_run_finish(gbx_run *run, gbx_end how)
     }
     if (how == GBX_END_NO_WORKER) {
         evidence.is_late = now_ns >= run->deadline_ns;
-        if (!gbx_engine_leases(run->engine))
-            evidence.lack = copy_lack(run->engine, lack);
+        if (!gbx_engine_leases(run->engine)) {
+            (void)pthread_mutex_lock(&run->engine->lock); /* others change the text */
+            memcpy(lack, run->engine->lack, sizeof lack);
+            (void)pthread_mutex_unlock(&run->engine->lock);
+            evidence.lack = lack;
+        }
     }
     if (run->host->ended != NULL)
         return run->host->ended(run, &evidence);

@@ -342,20 +342,12 @@ static int64_t look_after(family *f)
     return again;
 }
 
-static bool is_wanted(const family *f)
-{
-    for (size_t i = 0; i < ZYGOTES_MAX; i++)
-        if (f->members[i].state == WANTED)
-            return true;
-    return false;
-}
-
 static bool has_work(const family *f)
 {
     for (size_t i = 0; i < ZYGOTES_MAX; i++)
-        if (wants_spare(&f->members[i]))
+        if (f->members[i].state == WANTED || wants_spare(&f->members[i]))
             return true;
-    return is_wanted(f);
+    return false;
 }
 
 static void *keep(void *arg)
@@ -391,26 +383,6 @@ static bool has_keeper(family *f)
     return f->has_keeper;
 }
 
-/* False for the first request: for a single engine, a zygote costs without gain. */
-static bool is_in_demand(const zygote *z, int64_t now)
-{
-    return z->asked_ns != 0 &&
-           now - z->asked_ns < gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_IDLE) &&
-           (z->failures == 0 || now >= z->retry_ns);
-}
-
-static bool is_worn(const zygote *z)
-{
-    return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
-}
-
-static bool is_alike(const spare *s, const gbx_spawn_options *o, gbx_span config)
-{
-    return s->row > 0 && s->worker_uid == o->worker_uid &&
-           s->config_len == config.len &&
-           memcmp(s->config, config.data, config.len) == 0;
-}
-
 /* Count the engine, and give it the spare if there is one. */
 static bool take_spare(zygote *z, const gbx_spawn_options *o, gbx_span config,
                        char uids[GBX_WORKER_UIDS_SIZE], gbx_spawned *ret)
@@ -420,7 +392,8 @@ static bool take_spare(zygote *z, const gbx_spawn_options *o, gbx_span config,
 
     if (!o->takes_spare || config.len > CONFIG_SIZE)
         return false;
-    if (!is_alike(s, o, config)) {
+    if (s->row == 0 || s->worker_uid != o->worker_uid || s->config_len != config.len ||
+        memcmp(s->config, config.data, config.len) != 0) {
         end_spare(z);
         memcpy(s->config, config.data, config.len);
         s->config_len = config.len;
@@ -457,9 +430,13 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_span config,
     look(options, &of);
     (void)pthread_mutex_lock(&f->lock);
     z = place_of(f, &of);
-    if (z != NULL && z->state == READY && is_worn(z))
+    if (z != NULL && z->state == READY &&
+        (z->forks >= FORKS_MAX || now - z->born_ns > AGE_NS))
         end(z);
-    if (z != NULL && z->state == IDLE && is_in_demand(z, now) && has_keeper(f)) {
+    /* Not for the first request: for a single engine, a zygote costs without gain. */
+    if (z != NULL && z->state == IDLE && z->asked_ns != 0 &&
+        now - z->asked_ns < gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_IDLE) &&
+        (z->failures == 0 || now >= z->retry_ns) && has_keeper(f)) {
         z->state = WANTED;
         z->beside = 0;
         (void)pthread_cond_broadcast(&f->changed);
@@ -488,9 +465,9 @@ void gbx_zygote_end(void)
     if (f == NULL)
         return;
     (void)pthread_mutex_lock(&f->lock);
-    while (is_wanted(f))
-        (void)pthread_cond_wait(&f->changed, &f->lock);
     for (size_t i = 0; i < ZYGOTES_MAX; i++) {
+        while (f->members[i].state == WANTED)
+            (void)pthread_cond_wait(&f->changed, &f->lock);
         end(&f->members[i]);
         f->members[i] = (zygote){.process = GBX_SPAWNED_INIT};
     }

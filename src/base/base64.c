@@ -21,17 +21,6 @@ static uint32_t value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-/* Remove white space in place; returns the new length. */
-static size_t drop_blanks(char *text, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++)
-        if (text[i] != ' ' && (text[i] < '\t' || text[i] > '\r'))
-            text[n++] = text[i];
-    return n;
-}
-
 bool gbx_base64_append(gbx_buf *to, const void *data, size_t len)
 {
     const uint8_t *d = data;
@@ -87,11 +76,15 @@ bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_le
 bool gbx_base64_undo(gbx_buf *buf)
 {
     char *text = (char *)buf->data;
-    size_t len = drop_blanks(text, buf->len);
-    size_t whole = len - len % 4;
+    size_t len = 0;
+    size_t whole;
     char last[4] = "====";
     size_t last_len;
 
+    for (size_t i = 0; i < buf->len; i++)
+        if (text[i] != ' ' && (text[i] < '\t' || text[i] > '\r'))
+            text[len++] = text[i];
+    whole = len - len % 4;
     if (len == 0) {
         buf->len = 0;
         return true;

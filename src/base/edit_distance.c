@@ -7,13 +7,6 @@
 
 #define WORD_MAX GBX_NEAREST_WORD_MAX
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-
-    return m < c ? m : c;
-}
-
 /*
  * Edit distance, or limit if it is not smaller. Keeps one row of the table; both words
  * are short. Only cells closer to the diagonal than limit can be smaller: most of
@@ -38,8 +31,9 @@ static size_t distance(const char *a, const char *b, size_t limit)
         for (size_t j = first; j <= last; j++) {
             size_t above = row[j];
 
-            row[j] = smallest(above + 1, row[j - 1] + 1,
-                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
+            diagonal += a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = above < row[j - 1] ? above + 1 : row[j - 1] + 1;
+            row[j] = diagonal < row[j] ? diagonal : row[j];
             least = row[j] < least ? row[j] : least;
             diagonal = above;
         }
@@ -60,18 +54,13 @@ static size_t edits(const char *word, const char *candidate, size_t limit)
                : distance(word, candidate, limit);
 }
 
-static bool is_between(char c)
-{
-    return c == '_' || c == '-' || c == '.' || c == '/' || c == ' ';
-}
-
 /* The name in lower case without separators. False if it is too long. */
 static bool fold(const char *name, char ret[WORD_MAX + 1])
 {
     size_t n = 0;
 
     for (; *name != '\0'; name++) {
-        if (is_between(*name))
+        if (strchr("_-./ ", *name) != NULL)
             continue;
         if (n == WORD_MAX)
             return false;

@@ -33,17 +33,6 @@ static const struct call_age {
     {"seccomp", "3.17"},
 };
 
-/* Old seccomp profiles of containers return EPERM for a call that they do not know. */
-static const char *needed_linux(const char *call, int error)
-{
-    if (error != ENOSYS && error != EPERM)
-        return NULL;
-    for (size_t i = 0; i < GBX_COUNTOF(call_ages); i++)
-        if (strcmp(call_ages[i].call, call) == 0)
-            return call_ages[i].since;
-    return NULL;
-}
-
 gbx_status gbx_fail(gbx_error *reterr, gbx_status status, const char *format, ...)
 {
     va_list args;
@@ -82,8 +71,12 @@ const char *gbx_fail_reason(int error)
 const char *gbx_fail_call_reason(const char *call, int error,
                                  char to[GBX_CALL_REASON_SIZE])
 {
-    const char *since = needed_linux(call, error);
+    const char *since = NULL;
 
+    /* Old seccomp profiles of containers return EPERM for a call that they do not know. */
+    for (size_t i = 0; i < GBX_COUNTOF(call_ages); i++)
+        if ((error == ENOSYS || error == EPERM) && strcmp(call_ages[i].call, call) == 0)
+            since = call_ages[i].since;
     if (since != NULL)
         (void)snprintf(to, GBX_CALL_REASON_SIZE,
                        "%s: %s; it needs Linux %s or later, and no seccomp profile "

@@ -122,16 +122,6 @@ static size_t append_escape(gbx_buf *to, const char *text, size_t left)
     return 1;
 }
 
-/* Append the text up to the next escape; returns its length. */
-static size_t append_plain(gbx_buf *to, const char *text, size_t left)
-{
-    const char *slash = memchr(text, '\\', left);
-    size_t plain = slash != NULL ? (size_t)(slash - text) : left;
-
-    (void)gbx_buf_append(to, text, plain);
-    return plain;
-}
-
 bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
 {
     return gbx_view_open_within(text, len, GBX_JSON_DEPTH_MAX, ret);
@@ -259,30 +249,28 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to)
     if (gbx_view_kind(view) != '"')
         return gbx_view_append_json(view, to);
     for (size_t i = 1; i < end && !to->failed;) {
-        i += append_plain(to, view.at + i, end - i);
+        const char *slash = memchr(view.at + i, '\\', end - i);
+        size_t plain = slash != NULL ? (size_t)(slash - view.at) - i : end - i;
+
+        (void)gbx_buf_append(to, view.at + i, plain);
+        i += plain;
         if (i < end)
             i += 1 + append_escape(to, view.at + i + 1, end - i - 1);
     }
     return !to->failed;
 }
 
-static bool is_text_escaped(gbx_view view, const char *text, size_t len)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain = {.ceiling = len};
-
-    return gbx_view_append_text(view, &plain) && plain.len == len &&
-           memcmp(plain.data, text, len) == 0;
-}
-
 bool gbx_view_is_text(gbx_view view, const char *text)
 {
-    size_t len = strlen(text);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain = {.ceiling = strlen(text)};
+    size_t len = plain.ceiling;
 
     /* An escape has at most six characters, and stands for a byte or more. */
     if (gbx_view_kind(view) != '"' || view.len - 2 < len || (view.len - 2) / 6 > len)
         return false;
     if (memchr(view.at + 1, '\\', view.len - 2) != NULL)
-        return is_text_escaped(view, text, len);
+        return gbx_view_append_text(view, &plain) && plain.len == len &&
+               memcmp(plain.data, text, len) == 0;
     return view.len - 2 == len && memcmp(view.at + 1, text, len) == 0;
 }
 

@@ -51,12 +51,6 @@ static bool is_shape(uint32_t c)
     return c == 0xFE0E || c == 0xFE0F;
 }
 
-/* Persian and Indic text and emoji need them. */
-static bool is_joiner(uint32_t c)
-{
-    return c == 0x200C || c == 0x200D;
-}
-
 /* Characters that move the cursor, reorder text or end a line in some program, and
  * invisible ones: Unicode's Default_Ignorable_Code_Point except is_shape(), annotation
  * and hieroglyph controls, and the Braille blank. */
@@ -111,7 +105,8 @@ static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escap
         *before = BEARS_JOINER;
         return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_SHAPE || b == BEARS_BOTH);
     }
-    if (is_joiner(c))
+    if (c == 0x200C ||
+        c == 0x200D) /* joiners: Persian and Indic text and emoji need them */
         return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_JOINER || b == BEARS_BOTH);
     *before = bearer_of(c);
     return !is_steering(c);

@@ -352,29 +352,6 @@ static void say_refused(gbx_run *run, const gbx_reply *reply)
     hand_over(&e, "%s: %.*s", name, (int)msg->code.len, (const char *)msg->code.data);
 }
 
-/* False for rules about how code is written, which show nothing about its intent. */
-static bool is_forbidden_name(const gbx_violation *v)
-{
-    static const char *const plain[] = {"form", "size", "encoding", "syntax"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(plain); i++)
-        if (strcmp(v->rule, plain[i]) == 0)
-            return false;
-    return true;
-}
-
-static void say_violation(gbx_run *run, const gbx_violation *v)
-{
-    entry e;
-
-    if (!begin(&e, run->engine, run, GBX_AUDIT_GUARD_VIOLATION))
-        return;
-    gbx_log_line_puts(&e.line, "rule", v->rule);
-    gbx_log_line_count(&e.line, "line", v->line);
-    gbx_log_line_count(&e.line, "column", v->column);
-    hand_over(&e, "%s at line %u, column %u", v->rule, v->line, v->column);
-}
-
 /* The event of such an end; GBX_AUDIT_EVENT_COUNT if it has none. */
 static gbx_audit_event event_of_end(gbx_code code, gbx_end how)
 {
@@ -454,9 +431,18 @@ void gbx_audit_guard(gbx_run *run, const gbx_report *report)
     if (!run->audit.is_open)
         return;
     for (size_t i = 0; i < report->count; i++) {
-        if (may_say(run, GBX_AUDIT_GUARD_VIOLATION))
-            say_violation(run, &report->list[i]);
-        if (is_forbidden_name(&report->list[i]))
+        const gbx_violation *v = &report->list[i];
+        entry e;
+
+        if (may_say(run, GBX_AUDIT_GUARD_VIOLATION) &&
+            begin(&e, run->engine, run, GBX_AUDIT_GUARD_VIOLATION)) {
+            gbx_log_line_puts(&e.line, "rule", v->rule);
+            gbx_log_line_count(&e.line, "line", v->line);
+            gbx_log_line_count(&e.line, "column", v->column);
+            hand_over(&e, "%s at line %u, column %u", v->rule, v->line, v->column);
+        }
+        /* Rules about how code is written show nothing about its intent. */
+        if (!gbx_text_is_listed("form size encoding syntax", v->rule, strlen(v->rule)))
             suspect(run, GBX_SUSPECT_PATTERN);
     }
 }

@@ -51,13 +51,6 @@ bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 
 /* ---- what a template sends ------------------------------------------------- */
 
-static bool is_socket(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
 /* Workers of one template with the same datasets are equal: measures the first one. */
 static uint64_t ready_rss_kib(const gbx_worker *w)
 {
@@ -70,18 +63,6 @@ static uint64_t ready_rss_kib(const gbx_worker *w)
     return t->ready_rss_kib;
 }
 
-/* What is wrong with a worker's first message; NULL: it is READY. */
-static const char *fault_of(const uint8_t *data, size_t len, gbx_header *header)
-{
-    if (len < GBX_FRAME_HEADER_SIZE)
-        return "it was cut short";
-    if (!gbx_header_decode(data, header))
-        return "reserved bytes of its header were set";
-    if (header->type != GBX_MSG_READY)
-        return "it was not READY";
-    return header->body_len != 0 || header->call_id != 0 ? "it was malformed" : NULL;
-}
-
 /* Handle a worker's first message, its end before that, or its timeout. If it broke the
  * protocol, `broken` says how, and the oldest waiting call ends; false if none waits.
  * The lock is held. */
@@ -90,8 +71,16 @@ static bool take_first(gbx_worker *w, short what, const uint8_t *data, ssize_t n
 {
     gbx_engine *engine = w->from->engine;
     gbx_header header = {0};
-    const char *fault = n > 0 ? fault_of(data, (size_t)n, &header) : NULL;
+    const char *fault = NULL; /* what is wrong with the message */
 
+    if (n > 0 && n < GBX_FRAME_HEADER_SIZE)
+        fault = "it was cut short";
+    else if (n > 0 && !gbx_header_decode(data, &header))
+        fault = "reserved bytes of its header were set";
+    else if (n > 0 && header.type != GBX_MSG_READY)
+        fault = "it was not READY";
+    else if (n > 0 && (header.body_len != 0 || header.call_id != 0))
+        fault = "it was malformed";
     if (n > 0 && fault == NULL) {
         engine->lack[0] = 0;
         gbx_pool_ready(engine, w);
@@ -140,6 +129,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     gbx_msg_forked msg;
     gbx_worker *w;
     GBX_CLEANUP(gbx_fd_close) int status_fd = -1;
+    struct stat st;
     pid_t pid = 0;
     bool is_lost;
 
@@ -147,7 +137,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
         return false;
     is_lost = msg.error == 0 && t->fds[0] < 0;
     if (msg.error == 0 && !is_lost &&
-        (!is_socket(t->fds[0]) ||
+        (fstat(t->fds[0], &st) < 0 || !S_ISSOCK(st.st_mode) ||
          !gbx_pidfd_is_child(t->fds[1], &t->process, &pid, &status_fd)))
         return false;
     (void)pthread_mutex_lock(&engine->lock);
@@ -184,22 +174,10 @@ static bool on_forked(gbx_template *t, gbx_span body)
     return true;
 }
 
-/* Record how a worker ended before it was ready, as the template reports it. */
-static void lack_early_end(gbx_engine *engine, int status)
-{
-    char text[sizeof engine->lack];
-    int n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    const char *name = WIFSIGNALED(status) ? sigabbrev_np(n) : NULL;
-
-    (void)snprintf(text, sizeof text, "a worker ended before it was ready: %s %d%s%s",
-                   WIFSIGNALED(status) ? "signal" : "exit status", n,
-                   name != NULL ? ", " : "", name != NULL ? name : "");
-    gbx_queue_lacks(engine, text, 0);
-}
-
 static bool on_exited(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
+    char text[sizeof engine->lack];
     gbx_msg_exited msg;
     gbx_worker *w;
 
@@ -213,8 +191,18 @@ static bool on_exited(gbx_template *t, gbx_span body)
         if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
             WTERMSIG((int)msg.status) == SIGKILL)
             w->shortage = gbx_confine_shortage(engine);
-        if (w->died_early)
-            lack_early_end(engine, (int)msg.status);
+        if (w->died_early) {
+            bool is_signal = WIFSIGNALED((int)msg.status);
+            int n =
+                is_signal ? WTERMSIG((int)msg.status) : WEXITSTATUS((int)msg.status);
+            const char *name = is_signal ? sigabbrev_np(n) : NULL;
+
+            (void)snprintf(text, sizeof text,
+                           "a worker ended before it was ready: %s %d%s%s",
+                           is_signal ? "signal" : "exit status", n,
+                           name != NULL ? ", " : "", name != NULL ? name : "");
+            gbx_queue_lacks(engine, text, 0);
+        }
         gbx_pool_exited(engine, w, &msg);
         gbx_pool_fill_in_pauses(engine);
     }
@@ -321,19 +309,6 @@ static bool serves(gbx_template *t)
     return true;
 }
 
-/* The template's own reason why it cannot serve. */
-static gbx_status explain(const gbx_msg_hello *hello, gbx_error *reterr)
-{
-    char text[GBX_ERROR_MESSAGE_SIZE];
-
-    gbx_utf8_copy_line(text, sizeof text, hello->failure.data, hello->failure.len);
-    if (hello->preload > 0)
-        return gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
-                           "cannot preload %s", text);
-    return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
-                    text);
-}
-
 static bool on_hello(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
@@ -375,33 +350,22 @@ static bool on_hello(gbx_template *t, gbx_span body)
     return ok;
 }
 
-/* Why the template refused a dataset or function; status GBX_OK if it did not. */
-static gbx_error error_of(const gbx_msg_loaded *msg)
-{
-    gbx_error error = {0};
-    char text[256];
-
-    if (msg->ok)
-        return error;
-    gbx_utf8_copy_line(text, sizeof text, msg->message.data, msg->message.len);
-    if (msg->line == 0)
-        (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
-    else
-        (void)gbx_fail_at(&error, GBX_E_DATA, msg->line, msg->column,
-                          "line %u, column %u: %s", msg->line, msg->column, text);
-    return error;
-}
-
 static bool on_loaded(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
     gbx_msg_loaded msg;
-    gbx_error error;
+    gbx_error error = {0};
+    char text[256];
     bool ok = true;
 
     if (!gbx_msg_get(body, &msg) || t->loads_pending == 0)
         return false;
-    error = error_of(&msg);
+    gbx_utf8_copy_line(text, sizeof text, msg.message.data, msg.message.len);
+    if (!msg.ok && msg.line == 0)
+        (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
+    else if (!msg.ok)
+        (void)gbx_fail_at(&error, GBX_E_DATA, msg.line, msg.column,
+                          "line %u, column %u: %s", msg.line, msg.column, text);
     (void)pthread_mutex_lock(&engine->lock);
     if (t->state == GBX_TEMPLATE_LOADING && !msg.ok) {
         gbx_change_end(engine, t, &error);
@@ -430,6 +394,8 @@ static const struct rule {
 
 gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 {
+    char text[GBX_ERROR_MESSAGE_SIZE];
+
     if (!gbx_msg_hello_version(body, &ret->version))
         return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program sent no version");
     if (ret->version != GBX_WIRE_VERSION)
@@ -441,7 +407,14 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
     if (!gbx_msg_get(body, ret))
         return gbx_fail(reterr, GBX_E_PROTOCOL,
                         "the first message of the worker program is malformed");
-    return ret->failure.len > 0 ? explain(ret, reterr) : GBX_OK;
+    if (ret->failure.len == 0)
+        return GBX_OK;
+    gbx_utf8_copy_line(text, sizeof text, ret->failure.data, ret->failure.len);
+    if (ret->preload > 0)
+        return gbx_fail_at(reterr, GBX_E_DATA, ret->line, ret->column,
+                           "cannot preload %s", text);
+    return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
+                    text);
 }
 
 /* ---- receiving ------------------------------------------------------------------- */

@@ -248,22 +248,14 @@ void gbx_engine_free(gbx_engine *engine)
     free_rest(engine);
 }
 
-/* Age in days, from a name like "JavaScriptCore 2.50.6 of 2026-06-30". */
-static void put_days_of(gbx_buf *to, const char *js_engine)
-{
-    const char *day = strrchr(js_engine, ' ');
-    struct tm tm = {0};
-
-    if (day != NULL && strptime(day + 1, "%F", &tm) != NULL)
-        gbx_json_put_integer(to, "engineDays", (time(NULL) - timegm(&tm)) / 86400);
-}
-
 gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *reterr)
 {
     static const char *const jits[] = {"default", "full", "baseline", "off", "long"};
     const gbx_options *o;
     const gbx_engine_facts *facts;
     struct utsname uts = {.release = ""};
+    struct tm tm = {0};
+    const char *day;
     gbx_status status = gbx_engine_need(engine, reterr);
     gbx_buf buf = {.ceiling = GBX_MIB(1)};
 
@@ -292,7 +284,11 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
                       o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
     if (facts->known) {
         gbx_json_put_text(&buf, "engine", facts->engine);
-        put_days_of(&buf, facts->engine);
+        /* "JavaScriptCore 2.50.6 of 2026-06-30" */
+        day = strrchr(facts->engine, ' ');
+        if (day != NULL && strptime(day + 1, "%F", &tm) != NULL)
+            gbx_json_put_integer(&buf, "engineDays",
+                                 (time(NULL) - timegm(&tm)) / 86400);
         if (facts->user[0] != 0) {
             gbx_json_put_text(&buf, "user", facts->user);
             gbx_json_put_text(&buf, "addressLayout", facts->layout);

@@ -203,23 +203,6 @@ static void free_drive(gbx_drive *d)
     free(d);
 }
 
-static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_attach_fn *attach,
-                              gbx_relay *relay, gbx_engine *engine, gbx_error *reterr)
-{
-    gbx_run *run = &d->run;
-    gbx_status status = gbx_run_init(run, engine, call, GBX_DRIVER_LOOP, reterr);
-
-    if (status == GBX_OK && attach != NULL)
-        status = attach(relay, run, reterr);
-    if (status == GBX_OK)
-        status = open_descriptors(d, reterr);
-    if (status == GBX_OK)
-        status = gbx_run_enter(run, reterr);
-    if (status != GBX_OK)
-        (void)gbx_run_close(run, status);
-    return status;
-}
-
 gbx_status gbx_drive_open(gbx_engine *engine, const gbx_call *call,
                           gbx_attach_fn *attach, gbx_relay *relay,
                           gbx_drive **ret_drive, gbx_error *reterr)
@@ -235,8 +218,15 @@ gbx_status gbx_drive_open(gbx_engine *engine, const gbx_call *call,
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
     }
     d->fd = d->timer = -1;
-    status = start_drive(d, call, attach, relay, engine, reterr);
+    status = gbx_run_init(&d->run, engine, call, GBX_DRIVER_LOOP, reterr);
+    if (status == GBX_OK && attach != NULL)
+        status = attach(relay, &d->run, reterr);
+    if (status == GBX_OK)
+        status = open_descriptors(d, reterr);
+    if (status == GBX_OK)
+        status = gbx_run_enter(&d->run, reterr);
     if (status != GBX_OK) {
+        (void)gbx_run_close(&d->run, status);
         free_drive(d);
         leave_engine(engine);
         return status;

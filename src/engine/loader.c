@@ -402,15 +402,6 @@ static bool is_function_name(const char *name)
     }
 }
 
-/* True if a and b cannot both be functions: "db" and "db.query". */
-static bool collide(const char *a, const char *b)
-{
-    size_t len = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
-
-    return memcmp(a, b, len) == 0 && (a[len] == 0 || a[len] == '.') &&
-           (b[len] == 0 || b[len] == '.');
-}
-
 /* Append: templates get the names in the order of exposing. Returns the function whose name
  * collides with it, or NULL. */
 static const gbx_function *link_function(gbx_hostcalls *h, gbx_function *function)
@@ -419,8 +410,15 @@ static const gbx_function *link_function(gbx_hostcalls *h, gbx_function *functio
     const gbx_function *taken;
 
     (void)pthread_mutex_lock(&h->lock);
-    while (*at != NULL && !collide((*at)->name, function->name))
-        at = &(*at)->next;
+    for (; *at != NULL; at = &(*at)->next) {
+        const char *a = (*at)->name, *b = function->name;
+        size_t len = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+
+        /* "db" and "db.query" cannot both be functions. */
+        if (memcmp(a, b, len) == 0 && (a[len] == 0 || a[len] == '.') &&
+            (b[len] == 0 || b[len] == '.'))
+            break;
+    }
     taken = *at;
     if (taken == NULL) {
         function->serial = ++h->function_serial;
@@ -428,20 +426,6 @@ static const gbx_function *link_function(gbx_hostcalls *h, gbx_function *functio
     }
     (void)pthread_mutex_unlock(&h->lock);
     return taken;
-}
-
-/* It stays until the engine is freed: a worker that was started meanwhile may call it. */
-static void unlink_function(gbx_hostcalls *h, gbx_function *function)
-{
-    gbx_function **at = &h->functions;
-
-    (void)pthread_mutex_lock(&h->lock);
-    while (*at != function)
-        at = &(*at)->next;
-    *at = function->next;
-    function->next = h->withdrawn;
-    h->withdrawn = function;
-    (void)pthread_mutex_unlock(&h->lock);
 }
 
 /* Send the template the function's name, unless it has it, and replace the workers. */
@@ -657,13 +641,15 @@ gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *
 gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn fn,
                              void *user, gbx_error *reterr)
 {
-    gbx_function *function;
+    gbx_function *function, **at;
     const gbx_function *taken;
     const gbx_policy *policy;
+    gbx_hostcalls *h;
     gbx_status status = gbx_engine_need(engine, reterr);
 
     if (status != GBX_OK)
         return status;
+    h = &engine->hostcalls;
     if (name == NULL || fn == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "name or fn is missing");
     if (engine->runner.execute != NULL)
@@ -684,7 +670,7 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
     function->user = user;
     memcpy(function->name, name, strlen(name) + 1);
     /* Linked first, so that a template that starts meanwhile gets it too. */
-    taken = link_function(&engine->hostcalls, function);
+    taken = link_function(h, function);
     if (taken != NULL) {
         free(function);
         return gbx_fail(reterr, GBX_E_USAGE, "the name '%s' is taken by '%s'", name,
@@ -692,7 +678,16 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
     }
     if (policy == NULL || gbx_policy_allows_function(policy, name))
         status = expose(engine, function, reterr);
-    if (status != GBX_OK)
-        unlink_function(&engine->hostcalls, function);
+    if (status == GBX_OK)
+        return GBX_OK;
+    /* It stays until the engine is freed: a worker that was started meanwhile may call
+     * it. */
+    (void)pthread_mutex_lock(&h->lock);
+    for (at = &h->functions; *at != function;)
+        at = &(*at)->next;
+    *at = function->next;
+    function->next = h->withdrawn;
+    h->withdrawn = function;
+    (void)pthread_mutex_unlock(&h->lock);
     return status;
 }

@@ -246,32 +246,25 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
-/* A call has arrived: update its place in the current sequence of calls without a
- * pause, and the number of ready workers to keep. */
-static void note_call(gbx_engine *engine, int64_t now_ns)
+void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
 {
     uint32_t size = engine->settings.options.pool_size;
+    int64_t now_ns = gbx_clock_now_ns();
+    gbx_worker *w;
 
+    /* Its place in the current sequence of calls without a pause. */
     if (engine->running.count == 1 && now_ns - engine->ended_ns >= GBX_PAUSE_NS)
         engine->place = 0;
     if (engine->place <= size)
         engine->place++;
+    /* The number of ready workers to keep. Many engines are made for one call. */
     if (engine->called_ns == 0 && engine->preloads == NULL)
-        engine->kept = 0; /* many engines are made for one call */
+        engine->kept = 0;
     else
         engine->kept = engine->kept == 0 ? 1 : 2 * engine->kept;
     if (engine->kept > size)
         engine->kept = size;
-    engine->called_ns = now_ns;
-    engine->demand_ns = now_ns;
-}
-
-void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
-{
-    gbx_worker *w;
-
-    run->queued_ns = gbx_clock_now_ns();
-    note_call(engine, run->queued_ns);
+    engine->called_ns = engine->demand_ns = run->queued_ns = now_ns;
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))
         return;

@@ -253,22 +253,6 @@ static void begin_fetch(gbx_engine *engine, gbx_job *job)
     }
 }
 
-/* The next fetch that the supervisor must start (*ret_begin) or drop; NULL if none. */
-static gbx_job *next_fetch(gbx_engine *engine, bool *ret_begin)
-{
-    gbx_job *job;
-
-    (void)pthread_mutex_lock(&engine->hostcalls.lock);
-    LIST_FOREACH(job, &engine->providers.fetches, link)
-    if (job->is_unwanted || !job->has_begun)
-        break;
-    *ret_begin = job != NULL && !job->is_unwanted;
-    if (job != NULL)
-        job->has_begun = true;
-    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
-    return job;
-}
-
 static const struct provider {
     const char *name;
     uint32_t bit;
@@ -330,14 +314,22 @@ static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
 void gbx_provider_tick(gbx_engine *engine)
 {
     gbx_job *job;
-    bool begin;
+    bool is_new;
 
-    while ((job = next_fetch(engine, &begin)) != NULL) {
-        if (begin)
+    do {
+        (void)pthread_mutex_lock(&engine->hostcalls.lock);
+        LIST_FOREACH(job, &engine->providers.fetches, link)
+        if (job->is_unwanted || !job->has_begun)
+            break;
+        is_new = job != NULL && !job->is_unwanted;
+        if (job != NULL)
+            job->has_begun = true;
+        (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+        if (is_new)
             begin_fetch(engine, job);
-        else
+        else if (job != NULL)
             drop_fetch(job);
-    }
+    } while (job != NULL);
 }
 
 void gbx_provider_end_fetches(gbx_engine *engine)

@@ -29,29 +29,21 @@ static char *copy_text(gbx_span text, size_t *ret_len)
     return gbx_buf_take_string(&buf, ret_len);
 }
 
-static bool grow_logs(gbx_result *r)
-{
-    size_t capacity = r->log_capacity == 0 ? 8 : r->log_capacity * 2;
-    gbx_log *logs;
-
-    if (r->log_count < r->log_capacity)
-        return true;
-    logs = realloc(r->logs, capacity * sizeof *logs);
-    if (logs == NULL)
-        return false;
-    r->logs = logs;
-    r->log_capacity = capacity;
-    return true;
-}
-
 static bool start_line(gbx_result *r, gbx_log_level level, double time_ms,
                        gbx_span text)
 {
+    size_t capacity = r->log_capacity == 0 ? 8 : r->log_capacity * 2;
     gbx_log line = {.level = level, .time_ms = time_ms};
     char *copy;
 
-    if (!grow_logs(r))
-        return false;
+    if (r->log_count == r->log_capacity) {
+        gbx_log *logs = realloc(r->logs, capacity * sizeof *logs);
+
+        if (logs == NULL)
+            return false;
+        r->logs = logs;
+        r->log_capacity = capacity;
+    }
     copy = copy_text(text, &line.text_len);
     if (copy == NULL)
         return false;

@@ -20,24 +20,6 @@ struct gbx_outcome {
     bool is_filled;
 };
 
-/* Its functions must be complete; keep a copy of its name. */
-static gbx_status check(gbx_engine *engine, gbx_error *reterr)
-{
-    gbx_runner *r = &engine->runner;
-    gbx_settings *s = &engine->settings;
-
-    if (r->name == NULL || (r->execute != NULL) == (r->lease != NULL) ||
-        (r->lease != NULL && (r->send == NULL || r->receive == NULL ||
-                              r->cancel == NULL || r->release == NULL)))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "options.runner lacks a name or execute, or a part of lease");
-    if (strlen(r->name) >= sizeof s->runner)
-        return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
-    (void)snprintf(s->runner, sizeof s->runner, "%s", r->name);
-    r->name = s->runner;
-    return GBX_OK;
-}
-
 /* The libraries of a plug-in with an address bind to their own dependencies, not to a
  * host's: Node exports the functions of its OpenSSL. Sanitizers refuse the flag. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -95,7 +77,9 @@ static gbx_status load(gbx_engine *engine, const char *text, gbx_error *reterr)
 
 gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
 {
-    const gbx_options *o = &engine->settings.options;
+    gbx_settings *s = &engine->settings;
+    const gbx_options *o = &s->options;
+    gbx_runner *r = &engine->runner;
     gbx_status status;
 
     if (o->runner != NULL)
@@ -104,7 +88,18 @@ gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
         status = load(engine, o->runner_name, reterr);
     else
         return GBX_OK;
-    return status == GBX_OK ? check(engine, reterr) : status;
+    if (status != GBX_OK)
+        return status;
+    if (r->name == NULL || (r->execute != NULL) == (r->lease != NULL) ||
+        (r->lease != NULL && (r->send == NULL || r->receive == NULL ||
+                              r->cancel == NULL || r->release == NULL)))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "options.runner lacks a name or execute, or a part of lease");
+    if (strlen(r->name) >= sizeof s->runner)
+        return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
+    (void)snprintf(s->runner, sizeof s->runner, "%s", r->name);
+    r->name = s->runner;
+    return GBX_OK;
 }
 
 gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr)

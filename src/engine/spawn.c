@@ -274,30 +274,22 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
     return GBX_OK;
 }
 
-/* Returns where the program's own arguments begin: at its name, or behind the loader's
- * arguments at its path. */
-static const char **write_loader_arguments(start *s)
+static void write_arguments(start *s, const gbx_spawn_options *options)
 {
     const char *loader[LOADER_ARGS] = {
         "glovebox-worker", "--inhibit-cache", "--library-path", s->search_path,
         "--argv0",         "glovebox-worker", s->path};
-
-    if (!s->is_bundled) {
-        s->argv[0] = "glovebox-worker";
-        return s->argv;
-    }
-    memcpy(s->argv, loader, sizeof loader);
-    return s->argv + LOADER_ARGS - 1;
-}
-
-static void write_arguments(start *s, const gbx_spawn_options *options)
-{
     bool is_zygote = options->kind == GBX_SPAWN_ZYGOTE;
 
     (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
     (void)snprintf(s->number, sizeof s->number, "%u",
                    is_zygote ? options->huge_pages : options->layers_off);
-    s->args = write_loader_arguments(s);
+    s->argv[0] = "glovebox-worker";
+    s->args = s->argv;
+    if (s->is_bundled) { /* the program's own follow the loader's, at its path */
+        memcpy(s->argv, loader, sizeof loader);
+        s->args += LOADER_ARGS - 1;
+    }
     if (is_zygote) {
         s->args[GBX_ZYGOTE_SERVE] = "--zygote";
         s->args[GBX_ZYGOTE_VERSION] = s->version;

@@ -24,21 +24,6 @@
 
 static void drive(gbx_run *run);
 
-/* Pass the result to the caller, and free the run. */
-static void deliver(gbx_run *run)
-{
-    gbx_done_fn on_done = run->on_done;
-    void *user = run->done_user;
-    gbx_ticket ticket = run->ticket;
-    gbx_result *result;
-
-    if (run->event != NULL)
-        event_free(run->event);
-    result = gbx_run_close(run, GBX_OK);
-    free(run);
-    on_done(user, ticket, result);
-}
-
 static void on_channel(evutil_socket_t fd, short what, void *arg)
 {
     drive(arg);
@@ -70,10 +55,23 @@ static bool arm(gbx_run *run)
 
 static void drive(gbx_run *run)
 {
+    gbx_ticket ticket;
+    gbx_result *result;
+    gbx_done_fn on_done;
+    void *user;
+
     if (!gbx_run_pump(run) && !arm(run))
         gbx_run_end_nomem(run);
-    if (run->phase == GBX_RUN_ENDED)
-        deliver(run);
+    if (run->phase != GBX_RUN_ENDED)
+        return;
+    if (run->event != NULL)
+        event_free(run->event);
+    on_done = run->on_done;
+    user = run->done_user;
+    ticket = run->ticket;
+    result = gbx_run_close(run, GBX_OK);
+    free(run);
+    on_done(user, ticket, result);
 }
 
 static void take_inbox(gbx_engine *engine)
@@ -143,21 +141,6 @@ static bool needs_template(gbx_engine *engine, int64_t now)
            now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;
 }
 
-static void fail_start(gbx_engine *engine, const gbx_error *error)
-{
-    (void)pthread_mutex_lock(&engine->lock);
-    if (!gbx_change_is_open(engine, GBX_CHANGE_RENEWAL)) {
-        engine->failed_starts++;
-        engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
-        if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
-            gbx_queue_fail_all(engine);
-    }
-    gbx_change_end(engine, NULL, error);
-    engine->is_spawning = false;
-    (void)pthread_cond_broadcast(&engine->changed);
-    (void)pthread_mutex_unlock(&engine->lock);
-}
-
 static void look_after_templates(gbx_engine *engine)
 {
     gbx_error error = {0};
@@ -170,12 +153,20 @@ static void look_after_templates(gbx_engine *engine)
     if (needed)
         engine->change.is_started = true;
     (void)pthread_mutex_unlock(&engine->lock);
-    if (!needed)
+    if (!needed || gbx_template_start(engine, &error) == GBX_OK)
         return;
-    if (gbx_template_start(engine, &error) != GBX_OK) {
-        fail_start(engine, &error);
-        gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_FAILED, error.message);
+    (void)pthread_mutex_lock(&engine->lock);
+    if (!gbx_change_is_open(engine, GBX_CHANGE_RENEWAL)) {
+        engine->failed_starts++;
+        engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
+        if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
+            gbx_queue_fail_all(engine);
     }
+    gbx_change_end(engine, NULL, &error);
+    engine->is_spawning = false;
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_FAILED, error.message);
 }
 
 static void look_after_all(gbx_engine *engine)
@@ -228,27 +219,21 @@ static void on_pause(evutil_socket_t fd, short what, void *arg)
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
-static void end_everything(gbx_engine *engine)
+static void *supervise(void *arg)
 {
+    gbx_engine *engine = arg;
     gbx_template *t;
     gbx_worker *w;
 
+    look_after_templates(engine);
+    (void)event_base_loop(engine->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    gbx_provider_end_fetches(engine);
     while ((w = LIST_FIRST(&engine->workers)) != NULL)
         gbx_pool_forget(engine, w);
     while ((t = engine->templates) != NULL) {
         engine->templates = t->next;
         gbx_template_end(t);
     }
-}
-
-static void *supervise(void *arg)
-{
-    gbx_engine *engine = arg;
-
-    look_after_templates(engine);
-    (void)event_base_loop(engine->base, EVLOOP_NO_EXIT_ON_EMPTY);
-    gbx_provider_end_fetches(engine);
-    end_everything(engine);
     return NULL;
 }
 

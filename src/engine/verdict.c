@@ -302,21 +302,6 @@ static void check_value(gbx_result *r, gbx_verdict *v)
             fault.message);
 }
 
-/* "Name: message" of the thrown error; free() it. */
-static char *thrown_text(const gbx_result *r)
-{
-    const char *name = r->thrown_name != NULL ? r->thrown_name : "";
-    const char *message = r->thrown_message != NULL ? r->thrown_message : "";
-    char *text = NULL;
-
-    if (*name != 0 && *message != 0) {
-        if (asprintf(&text, "%s: %s", name, message) < 0)
-            return NULL;
-        return text;
-    }
-    return strdup(*message != 0 ? message : *name != 0 ? name : "unknown error");
-}
-
 /* Copy a part of the code if it is one short line of valid UTF-8; otherwise "". */
 static void copy_place(const gbx_run *run, gbx_code_place place,
                        char ret[GBX_PLACE_TEXT_SIZE])
@@ -481,8 +466,15 @@ static void fill(gbx_run *run, gbx_verdict *v)
         say_which_data_fails(&run->call, v);
     else if (is_error)
         locate(run, v);
-    if (*v->message == 0) {
-        thrown = thrown_text(r);
+    if (*v->message == 0) { /* "Name: message" of the thrown error */
+        const char *name = r->thrown_name != NULL ? r->thrown_name : "";
+        const char *message = r->thrown_message != NULL ? r->thrown_message : "";
+        bool is_both = *name != 0 && *message != 0;
+
+        if (*name == 0 && *message == 0)
+            message = "unknown error";
+        if (asprintf(&thrown, "%s%s%s", name, is_both ? ": " : "", message) < 0)
+            thrown = NULL;
         text = thrown != NULL ? thrown : "no memory for the error";
     }
     (void)gbx_result_fail(r, v->code, text, v->hint);

@@ -88,20 +88,6 @@ typedef struct family {
 
 static _Atomic(family *) zygotes_of_process;
 
-static family *make_family(void)
-{
-    family *f = calloc(1, sizeof *f);
-
-    if (f == NULL)
-        return NULL;
-    f->owner = getpid();
-    f->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    f->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    for (size_t i = 0; i < ZYGOTES_MAX; i++)
-        f->members[i].process = GBX_SPAWNED_INIT;
-    return f;
-}
-
 /* The family of this process; NULL if memory is out. One that was inherited by fork()
  * is ignored: its lock may be held for ever. */
 static family *mine(void)
@@ -111,8 +97,15 @@ static family *mine(void)
 
     if (old != NULL && old->owner == getpid())
         return old;
-    made = make_family();
-    if (made == NULL || atomic_compare_exchange_strong(&zygotes_of_process, &old, made))
+    made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->owner = getpid();
+    made->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    made->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    for (size_t i = 0; i < ZYGOTES_MAX; i++)
+        made->members[i].process = GBX_SPAWNED_INIT;
+    if (atomic_compare_exchange_strong(&zygotes_of_process, &old, made))
         return made;
     free(made);
     return old;

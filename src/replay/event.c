@@ -74,20 +74,6 @@ static const struct {
     {"end", end_fields, GBX_COUNTOF(end_fields)},
 };
 
-static bool make_room(gbx_record_cursor *c, size_t size)
-{
-    uint8_t *room;
-
-    if (size <= c->room_size)
-        return true;
-    room = realloc(c->room, size);
-    if (room == NULL)
-        return false;
-    c->room = room;
-    c->room_size = size;
-    return true;
-}
-
 gbx_span gbx_record_kept(gbx_span text)
 {
     return (gbx_span){text.data, gbx_utf8_cut(text.data, text.len, GBX_RECORD_KEPT)};
@@ -149,8 +135,14 @@ gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
     c->line = line.number;
     if (status != GBX_OK)
         return status;
-    if (!make_room(c, line.view.len))
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
+    if (line.view.len > c->room_size) {
+        uint8_t *room = realloc(c->room, line.view.len);
+
+        if (room == NULL)
+            return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
+        c->room = room;
+        c->room_size = line.view.len;
+    }
     for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
         if (!gbx_recording_line_is(&line, kinds[i].what))
             continue;

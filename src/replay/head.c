@@ -184,19 +184,6 @@ static gbx_status expect(reading *r, const char *what,
     return fill(r, fields, count, into);
 }
 
-static gbx_status read_title(reading *r)
-{
-    gbx_status status =
-        expect(r, "recording", title_fields, GBX_COUNTOF(title_fields), r->head);
-
-    if (status == GBX_OK && r->head->version != GBX_RECORD_VERSION)
-        return gbx_recording_line_refuse(&r->line, r->line.view.at, r->err,
-                                         "version %llu is not known here, %u is",
-                                         (unsigned long long)r->head->version,
-                                         GBX_RECORD_VERSION);
-    return status;
-}
-
 static gbx_status read_source(reading *r, gbx_record_sources *to)
 {
     gbx_record_source *grown;
@@ -267,7 +254,12 @@ gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
     gbx_view env;
 
     *ret = (gbx_record_head){.limits.struct_size = sizeof ret->limits};
-    status = read_title(&r);
+    status = expect(&r, "recording", title_fields, GBX_COUNTOF(title_fields), ret);
+    if (status == GBX_OK && ret->version != GBX_RECORD_VERSION)
+        return gbx_recording_line_refuse(&r.line, r.line.view.at, reterr,
+                                         "version %llu is not known here, %u is",
+                                         (unsigned long long)ret->version,
+                                         GBX_RECORD_VERSION);
     if (status == GBX_OK)
         status = expect(&r, "call", call_fields, GBX_COUNTOF(call_fields), ret);
     if (status == GBX_OK)

@@ -63,17 +63,6 @@ static gbx_status on_answer(track *t, const gbx_record_event *e, gbx_error *rete
     return GBX_OK;
 }
 
-static gbx_status on_end(track *t, const gbx_record_event *e, gbx_error *reterr)
-{
-    if (e->end.code == GBX_CODE_DIVERGED)
-        return refuse(e, reterr, "only a replay can end so");
-    if (e->end.value.data != NULL && e->end.value.len > e->end.value_size)
-        return refuse(e, reterr, "the value is larger than its size");
-    t->has_ended = true;
-    t->is_whole = e->end.is_whole;
-    return GBX_OK;
-}
-
 static gbx_status follow(track *t, const gbx_record_event *e, gbx_error *reterr)
 {
     switch (e->kind) {
@@ -93,7 +82,14 @@ static gbx_status follow(track *t, const gbx_record_event *e, gbx_error *reterr)
             return refuse(e, reterr, "the code does not wait");
         t->is_waiting = false;
         return GBX_OK;
-    case GBX_RECORD_END: return on_end(t, e, reterr);
+    case GBX_RECORD_END:
+        if (e->end.code == GBX_CODE_DIVERGED)
+            return refuse(e, reterr, "only a replay can end so");
+        if (e->end.value.data != NULL && e->end.value.len > e->end.value_size)
+            return refuse(e, reterr, "the value is larger than its size");
+        t->has_ended = true;
+        t->is_whole = e->end.is_whole;
+        return GBX_OK;
     }
     return GBX_OK;
 }

@@ -27,13 +27,6 @@ typedef struct reading {
     gbx_error *err;
 } reading;
 
-static gbx_status refuse_value(const reading *r, gbx_view value, const char *name,
-                               const char *wanted)
-{
-    return gbx_recording_line_refuse(r->line, value.at, r->err, "'%s' must be %s", name,
-                                     wanted);
-}
-
 /* ---- values ---------------------------------------------------------------------- */
 
 static bool take_text(reading *r, gbx_view value, gbx_span *ret)
@@ -161,15 +154,6 @@ static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void 
     return false;
 }
 
-static size_t find_field(const gbx_recording_field *fields, size_t count, gbx_view name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(fields[i].name) == name.len - 2 &&
-            memcmp(fields[i].name, name.at + 1, name.len - 2) == 0)
-            return i;
-    return count;
-}
-
 static gbx_status refuse_member(const reading *r, gbx_view name, const char *why)
 {
     char quoted[GBX_QUOTE_SIZE];
@@ -256,15 +240,19 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
     assert(count <= FIELDS_MAX);
     (void)gbx_view_next(line->view, &cursor, &name, &value);
     while (gbx_view_next(line->view, &cursor, &name, &value)) {
-        size_t i = find_field(fields, count, name);
+        size_t i = 0;
 
+        while (i < count && (strlen(fields[i].name) != name.len - 2 ||
+                             memcmp(fields[i].name, name.at + 1, name.len - 2) != 0))
+            i++;
         if (i == count)
             return refuse_member(&r, name, "is not a member of this line");
         if ((seen & 1u << i) != 0)
             return refuse_member(&r, name, "is here twice");
         seen |= 1u << i;
         if (!take(&r, value, &fields[i], (uint8_t *)into + fields[i].offset))
-            return refuse_value(&r, value, fields[i].name, wanted[fields[i].kind]);
+            return gbx_recording_line_refuse(line, value.at, reterr, "'%s' must be %s",
+                                             fields[i].name, wanted[fields[i].kind]);
     }
     for (size_t i = 0; i < count; i++)
         if (fields[i].required && (seen & 1u << i) == 0)
@@ -301,17 +289,10 @@ static void put_words(gbx_buf *to, const gbx_recording_field *field, uint32_t bi
     (void)gbx_buf_puts(to, "]");
 }
 
-static void put_digest(gbx_buf *to, const uint8_t *digest)
-{
-    char text[GBX_SHA256_HEX_SIZE];
-
-    gbx_sha256_print(digest, text);
-    (void)gbx_buf_printf(to, "\"%s\"", text);
-}
-
 static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
 {
     unsigned long long number = 0;
+    char digest[GBX_SHA256_HEX_SIZE];
 
     switch (f->kind) {
     case GBX_FIELD_TEXT: put_text(to, *(const gbx_span *)from); break;
@@ -322,7 +303,10 @@ static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
     case GBX_FIELD_BOOL:
         (void)gbx_buf_puts(to, *(const bool *)from ? "true" : "false");
         break;
-    case GBX_FIELD_DIGEST: put_digest(to, from); break;
+    case GBX_FIELD_DIGEST:
+        gbx_sha256_print(from, digest);
+        (void)gbx_buf_printf(to, "\"%s\"", digest);
+        break;
     case GBX_FIELD_WORD:
         (void)gbx_buf_printf(to, "\"%s\"", f->word((unsigned)*(const int *)from));
         break;

@@ -117,17 +117,6 @@ static gbx_status wire_input(const gbx_call *call, wired *w, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_status wire_env(const gbx_policy *policy, wired *w, gbx_error *reterr)
-{
-    gbx_buf_init(&w->env, GBX_CONFIG_MAX);
-    if (policy == NULL || (w->msg.capabilities & GBX_CAP_ENV) == 0)
-        return GBX_OK;
-    if (!gbx_policy_put_env(policy, &w->env))
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the values of env");
-    w->msg.env = (gbx_span){w->env.data, w->env.len};
-    return GBX_OK;
-}
-
 static gbx_status wire_random(const gbx_call *call, wired *w, gbx_error *reterr)
 {
     if (call->flags & GBX_CALL_SEEDED) {
@@ -165,9 +154,12 @@ static gbx_status wire_call(const memory_runner *self, const gbx_call *call, wir
     };
     if (call->flags & GBX_CALL_FIXED_NOW)
         w->msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
+    gbx_buf_init(&w->env, GBX_CONFIG_MAX);
+    if (policy != NULL && (capabilities & GBX_CAP_ENV) != 0 &&
+        !gbx_policy_put_env(policy, &w->env))
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the values of env");
+    w->msg.env = (gbx_span){w->env.data, w->env.len};
     status = wire_input(call, w, reterr);
-    if (status == GBX_OK)
-        status = wire_env(policy, w, reterr);
     if (status == GBX_OK)
         status = wire_random(call, w, reterr);
     return status;

@@ -92,13 +92,6 @@ void gbx_identity_describe_user(gbx_seal *seal)
 
 /* ---- privileges -------------------------------------------------------------- */
 
-static bool set_caps(const struct __user_cap_data_struct *data)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-
-    return syscall(SYS_capset, &header, data) == 0;
-}
-
 static bool have_no_caps(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -115,6 +108,7 @@ static bool have_no_caps(void)
 static void drop_caps(gbx_seal *seal)
 {
     static const struct __user_cap_data_struct none[CAP_WORDS];
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     bool made_user_ns = seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_USER_NS);
 
     if (gbx_layer_is_off(seal, GBX_LAYER_NO_CAPS))
@@ -128,7 +122,7 @@ static void drop_caps(gbx_seal *seal)
     if (!made_user_ns && !take_identity(&seal->identity))
         gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot become user %u: %s",
                         seal->identity.wanted[0], strerror(errno));
-    else if (!set_caps(none) || !have_no_caps())
+    else if (syscall(SYS_capset, &header, none) != 0 || !have_no_caps())
         gbx_layer_lacks(seal, GBX_LAYER_NO_CAPS, "cannot drop the capabilities: %s",
                         strerror(errno));
     else
@@ -180,18 +174,13 @@ static void forbid_dumps(gbx_seal *seal)
                         strerror(errno));
 }
 
-/* The engine handles SIGSEGV and SIGBUS for WebAssembly and for threads, which are
- * not in use here. With its handlers, a call that the filter kills would look like a
- * crash, and a worker that ran out of memory like a violation. */
-static void reset_signals(void)
-{
-    for (int signal_number = 1; signal_number < NSIG; signal_number++)
-        (void)signal(signal_number, SIG_DFL);
-}
-
 void gbx_privs_drop(gbx_seal *seal)
 {
-    reset_signals();
+    /* The engine handles SIGSEGV and SIGBUS for WebAssembly and for threads, which are not
+     * in use here. With its handlers, a call that the filter kills would look like a
+     * crash, and a worker that ran out of memory like a violation. */
+    for (int signal_number = 1; signal_number < NSIG; signal_number++)
+        (void)signal(signal_number, SIG_DFL);
     drop_caps(seal);
     forbid_new_privs(seal);
     forbid_new_code(seal);
@@ -222,26 +211,19 @@ bool gbx_privs_verify(const gbx_seal *seal)
 
 /* ---- two protections that are not layers: address layout, speculation -------- */
 
-/* The kernel's setting, a digit; 0 if it cannot be read. */
-static char randomize_va_space(void)
-{
-    char text[2];
-
-    (void)gbx_fd_start(AT_FDCWD, "/proc/sys/kernel/randomize_va_space", text,
-                       sizeof text);
-    return text[0];
-}
-
 static const char *layout(void)
 {
     int bits = personality(0xffffffff);
+    char text[2]; /* the kernel's setting, a digit; empty if it cannot be read */
 
     if (bits == -1)
         return "unknown: the kernel does not say";
     if (bits & ADDR_NO_RANDOMIZE)
         return "fixed: the host was started without randomisation (setarch -R) and the "
                "kernel refuses to change that";
-    switch (randomize_va_space()) {
+    (void)gbx_fd_start(AT_FDCWD, "/proc/sys/kernel/randomize_va_space", text,
+                       sizeof text);
+    switch (text[0]) {
     case '0': return "fixed: sysctl kernel.randomize_va_space is 0, set it to 2";
     case '1': return "random but for the heap: sysctl kernel.randomize_va_space is 1";
     default: return "random";
@@ -274,11 +256,6 @@ static const char *state_of(const struct speculation *s)
     return state & PR_SPEC_PRCTL ? "on" : "on, not controllable here";
 }
 
-static bool is_safe(const char *state)
-{
-    return strcmp(state, "off") == 0 || strcmp(state, "not affected") == 0;
-}
-
 bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked)
 {
     bool are_safe = true;
@@ -292,7 +269,8 @@ bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked)
             (void)prctl(PR_SET_SPECULATION_CTRL, speculations[i].what,
                         PR_SPEC_FORCE_DISABLE, 0, 0);
         state = state_of(&speculations[i]);
-        are_safe = are_safe && is_safe(state);
+        are_safe = are_safe &&
+                   (strcmp(state, "off") == 0 || strcmp(state, "not affected") == 0);
         (void)snprintf(seal->speculation + len, sizeof seal->speculation - len,
                        "%s%s %s", i > 0 ? ", " : "", speculations[i].name, state);
     }

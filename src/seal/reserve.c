@@ -85,28 +85,21 @@ static bool close_within(gbx_seal *seal, uintptr_t from, uintptr_t to)
     return close_tail(seal, r);
 }
 
-/* "from-to rw-p ..." in hexadecimal. */
-static bool is_data(const char *line, uintptr_t *ret_from, uintptr_t *ret_to)
-{
-    char *at;
-
-    *ret_from = strtoul(line, &at, 16);
-    *ret_to = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
-    return strncmp(at, " rw-p ", 6) == 0;
-}
-
 void gbx_reserve_close(gbx_seal *seal)
 {
     FILE *f = fopen("/proc/self/maps", "re");
     bool closed = f != NULL;
     char line[512];
-    uintptr_t from;
-    uintptr_t to;
 
     if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))) {
-        while (f != NULL && fgets(line, sizeof line, f) != NULL)
-            if (is_data(line, &from, &to))
+        while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+            char *at; /* "from-to rw-p ..." in hexadecimal */
+            uintptr_t from = strtoul(line, &at, 16);
+            uintptr_t to = *at == '-' ? strtoul(at + 1, &at, 16) : 0;
+
+            if (strncmp(at, " rw-p ", 6) == 0)
                 closed = close_within(seal, from, to) && closed;
+        }
         if (!closed)
             gbx_layer_lacks(
                 seal, GBX_LAYER_RLIMITS,

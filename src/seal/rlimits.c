@@ -83,33 +83,16 @@ void gbx_seal_measure(gbx_seal *seal)
         seal->total_pages = 0;
 }
 
-static bool limit_memory(const gbx_seal *seal)
-{
-    uint64_t page = (uint64_t)getpagesize();
-    uint64_t growth = seal->memory_bytes - seal->room_bytes;
-
-    return seal->total_pages > 0 &&
-           set_at_most(RLIMIT_DATA, seal->data_pages * page + growth) &&
-           set_at_most(RLIMIT_AS, seal->total_pages * page + growth +
-                                      seal->closed_bytes + STACK_BYTES);
-}
-
-/* If the process that started us has a lower limit, a worker gets that. */
-static void lower_cpu(gbx_seal *seal)
-{
-    struct rlimit now;
-
-    if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max < seal->cpu_s)
-        seal->cpu_s = (uint32_t)now.rlim_max;
-}
-
 void gbx_rlimits_prepare(gbx_seal *seal)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    struct rlimit now;
 
     if (gbx_layer_is_off(seal, GBX_LAYER_RLIMITS))
         return;
-    lower_cpu(seal);
+    /* If the process that started us has a lower limit, a worker gets that. */
+    if (getrlimit(RLIMIT_CPU, &now) == 0 && now.rlim_max < seal->cpu_s)
+        seal->cpu_s = (uint32_t)now.rlim_max;
     fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     /* Keep it away from the channel's number. */
     if (fd >= 0)
@@ -135,11 +118,18 @@ void gbx_rlimits_template(gbx_seal *seal)
 
 bool gbx_rlimits_worker(const gbx_seal *seal)
 {
+    uint64_t page = (uint64_t)getpagesize();
+    uint64_t growth = seal->memory_bytes - seal->room_bytes;
+
     if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))
         return true;
     /* Forbids new processes and new descriptors: the template has done all that a
      * fork needs. */
-    return limit_memory(seal) && set(RLIMIT_CPU, seal->cpu_s) && set(RLIMIT_NPROC, 0) &&
+    return seal->total_pages > 0 &&
+           set_at_most(RLIMIT_DATA, seal->data_pages * page + growth) &&
+           set_at_most(RLIMIT_AS, seal->total_pages * page + growth +
+                                      seal->closed_bytes + STACK_BYTES) &&
+           set(RLIMIT_CPU, seal->cpu_s) && set(RLIMIT_NPROC, 0) &&
            set(RLIMIT_NOFILE, 0);
 }
 

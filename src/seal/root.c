@@ -43,12 +43,6 @@ static bool make_it_root(void)
            chroot(".") == 0 && chdir("/") == 0;
 }
 
-static bool make_read_only(void)
-{
-    return mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | TMPFS_FLAGS,
-                 NULL) == 0;
-}
-
 static bool is_empty(void)
 {
     DIR *dir = opendir("/");
@@ -63,17 +57,10 @@ static bool is_empty(void)
     return empty;
 }
 
-static bool is_read_only(void)
-{
-    struct statvfs info;
-
-    return statvfs("/", &info) == 0 && (info.f_flag & ST_RDONLY) &&
-           mkdirat(AT_FDCWD, "/x", 0700) < 0;
-}
-
 void gbx_root_empty(gbx_seal *seal)
 {
     const char *failed = NULL;
+    struct statvfs info;
 
     if (gbx_layer_is_off(seal, GBX_LAYER_MOUNT_NS) ||
         !(seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_MOUNT_NS)))
@@ -84,12 +71,14 @@ void gbx_root_empty(gbx_seal *seal)
         failed = "mount an empty directory";
     else if (!make_it_root())
         failed = "change the root";
-    else if (!make_read_only())
+    else if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | TMPFS_FLAGS,
+                   NULL) < 0)
         failed = "make the root read-only";
     if (failed != NULL)
         gbx_layer_lacks(seal, GBX_LAYER_MOUNT_NS, "cannot %s: %s", failed,
                         strerror(errno));
-    else if (!is_empty() || !is_read_only())
+    else if (!is_empty() || statvfs("/", &info) < 0 || !(info.f_flag & ST_RDONLY) ||
+             mkdirat(AT_FDCWD, "/x", 0700) == 0)
         gbx_layer_lacks(seal, GBX_LAYER_MOUNT_NS, "the new root is not empty");
     else
         gbx_layer_stands(seal, GBX_LAYER_MOUNT_NS);

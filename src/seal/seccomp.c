@@ -28,18 +28,6 @@ static void release(scmp_filter_ctx *ctx)
         seccomp_release(*ctx);
 }
 
-static struct scmp_arg_cmp test_of(const gbx_rule_arg *arg)
-{
-    if (arg->differs)
-        return (struct scmp_arg_cmp){.arg = arg->index,
-                                     .op = SCMP_CMP_NE,
-                                     .datum_a = arg->value};
-    return (struct scmp_arg_cmp){.arg = arg->index,
-                                 .op = SCMP_CMP_MASKED_EQ,
-                                 .datum_a = arg->mask,
-                                 .datum_b = arg->value};
-}
-
 static int add_rules(scmp_filter_ctx ctx, const gbx_rules *rules)
 {
     for (size_t i = 0; i < rules->count; i++) {
@@ -51,9 +39,18 @@ static int add_rules(scmp_filter_ctx ctx, const gbx_rules *rules)
         unsigned n = 0;
         int e;
 
-        for (size_t k = 0; k < GBX_RULE_ARGS_MAX; k++)
-            if (rule->args[k].mask != 0)
-                tests[n++] = test_of(&rule->args[k]);
+        for (size_t k = 0; k < GBX_RULE_ARGS_MAX; k++) {
+            const gbx_rule_arg *arg = &rule->args[k];
+
+            if (arg->mask != 0)
+                tests[n++] =
+                    (struct scmp_arg_cmp){.arg = arg->index,
+                                          .op = arg->differs ? SCMP_CMP_NE
+                                                             : SCMP_CMP_MASKED_EQ,
+                                          .datum_a =
+                                              arg->differs ? arg->value : arg->mask,
+                                          .datum_b = arg->differs ? 0 : arg->value};
+        }
         if (rule->number < 0)
             continue;
         e = seccomp_rule_add_exact_array(ctx, action, rule->number, n, tests);

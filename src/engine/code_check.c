@@ -17,33 +17,6 @@
 
 /* ---- the cache of clean verdicts ------------------------------------------------- */
 
-/* The entry for this code; NULL if the verdict depends on more than text and form. The
- * hash is fast but weak. That is safe: the whole text is compared, and colliding texts
- * replace each other. */
-static gbx_known_code *place_of(gbx_guard_cache *known, const gbx_call *call,
-                                size_t max_len)
-{
-    const char *at = call->code;
-    size_t left = call->code_len;
-    uint64_t hash = left * 8 + (uint64_t)call->form;
-
-    if (call->policy != NULL || call->replay != NULL || call->bindings_len > 0 ||
-        (call->flags & GBX_CALL_COMPILE) != 0 || left == 0 || left > max_len ||
-        left > GBX_KNOWN_BYTES_MAX / 4)
-        return NULL;
-    while (left > 0) {
-        uint64_t word = 0;
-        size_t n = left < sizeof word ? left : sizeof word;
-
-        memcpy(&word, at, n);
-        hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-        at += n;
-        left -= n;
-    }
-    return &known->codes[hash % GBX_KNOWN_CODES_MAX];
-}
-
 static void forget_code(gbx_guard_cache *known, gbx_known_code *code)
 {
     known->bytes -= code->len;
@@ -57,22 +30,6 @@ static void forget_all(gbx_guard_cache *known)
         forget_code(known, &known->codes[i]);
 }
 
-/* The lock is held. */
-static void keep_code(gbx_guard_cache *known, gbx_known_code *code,
-                      const gbx_call *call, const gbx_guard_span *span)
-{
-    char *text = malloc(call->code_len);
-
-    if (text == NULL)
-        return; /* not cached: it will be parsed again */
-    memcpy(text, call->code, call->code_len);
-    forget_code(known, code);
-    if (known->bytes + call->code_len > GBX_KNOWN_BYTES_MAX)
-        forget_all(known);
-    *code = (gbx_known_code){text, call->code_len, call->form, *span};
-    known->bytes += call->code_len;
-}
-
 void gbx_guard_cache_cleanup(gbx_guard_cache *known)
 {
     forget_all(known);
@@ -84,15 +41,31 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
                                  gbx_guard_span *ret_span, gbx_report **ret_report,
                                  gbx_error *reterr)
 {
-    gbx_known_code *code = place_of(known, call, max_len);
+    size_t len = call->code_len;
+    /* Otherwise the verdict depends on more than text and form. */
+    bool is_plain = call->policy == NULL && call->replay == NULL &&
+                    call->bindings_len == 0 && (call->flags & GBX_CALL_COMPILE) == 0 &&
+                    len > 0 && len <= max_len && len <= GBX_KNOWN_BYTES_MAX / 4;
+    uint64_t hash = len * 8 + (uint64_t)call->form;
+    gbx_known_code *code;
     bool is_known = false;
     gbx_status status;
+    char *text;
 
-    if (code != NULL) {
+    /* Fast but weak. That is safe: the whole text is compared, and colliding texts
+     * replace each other. */
+    for (size_t at = 0; is_plain && at < len; at += sizeof hash) {
+        uint64_t word = 0;
+
+        memcpy(&word, call->code + at, len - at < sizeof word ? len - at : sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    code = &known->codes[hash % GBX_KNOWN_CODES_MAX];
+    if (is_plain) {
         (void)pthread_mutex_lock(&known->lock);
-        is_known = code->text != NULL && code->form == call->form &&
-                   code->len == call->code_len &&
-                   memcmp(code->text, call->code, call->code_len) == 0;
+        is_known = code->text != NULL && code->form == call->form && code->len == len &&
+                   memcmp(code->text, call->code, len) == 0;
         if (is_known)
             *ret_span = code->span;
         (void)pthread_mutex_unlock(&known->lock);
@@ -100,13 +73,19 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
     *ret_report = NULL;
     if (is_known)
         return GBX_OK;
-    status = gbx_guard_check(call->code, call->code_len, call->form, max_len, world,
-                             ret_span, ret_report, reterr);
-    if (status == GBX_OK && *ret_report == NULL && code != NULL) {
-        (void)pthread_mutex_lock(&known->lock);
-        keep_code(known, code, call, ret_span);
-        (void)pthread_mutex_unlock(&known->lock);
-    }
+    status = gbx_guard_check(call->code, len, call->form, max_len, world, ret_span,
+                             ret_report, reterr);
+    text = status == GBX_OK && *ret_report == NULL && is_plain ? malloc(len) : NULL;
+    if (text == NULL)
+        return status; /* not cached: it will be parsed again */
+    memcpy(text, call->code, len);
+    (void)pthread_mutex_lock(&known->lock);
+    forget_code(known, code);
+    if (known->bytes + len > GBX_KNOWN_BYTES_MAX)
+        forget_all(known);
+    *code = (gbx_known_code){text, len, call->form, *ret_span};
+    known->bytes += len;
+    (void)pthread_mutex_unlock(&known->lock);
     return status;
 }
 
@@ -119,20 +98,6 @@ static bool is_root(const char *name, const char *function)
 
     return strncmp(name, function, len) == 0 &&
            (function[len] == '\0' || function[len] == '.');
-}
-
-bool gbx_run_exposes(const gbx_run *run, const char *name)
-{
-    const gbx_policy *policy = gbx_run_policy(run);
-    gbx_hostcalls *h = &run->engine->hostcalls;
-    bool found = false;
-
-    (void)pthread_mutex_lock(&h->lock);
-    for (const gbx_function *f = h->functions; f != NULL && !found; f = f->next)
-        found = is_root(name, f->name) &&
-                (policy == NULL || gbx_policy_allows_function(policy, f->name));
-    (void)pthread_mutex_unlock(&h->lock);
-    return found;
 }
 
 /* True if name is the root of a function that the policy lists: "db" of "db.*". A lone
@@ -152,7 +117,9 @@ static bool has_name(void *user, const char *name)
     const gbx_run *run = user;
     const gbx_call *call = &run->call;
     const gbx_policy *policy = gbx_run_policy(run);
+    gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_view bindings;
+    bool found = false;
 
     if (call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
         gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
@@ -162,7 +129,12 @@ static bool has_name(void *user, const char *name)
     if ((call->flags & GBX_CALL_COMPILE) != 0 && policy != NULL &&
         lists_name((gbx_policy *)(uintptr_t)policy, name)) /* only read */
         return true;
-    return run->host->has_root(run, name);
+    (void)pthread_mutex_lock(&h->lock);
+    for (const gbx_function *f = h->functions; f != NULL && !found; f = f->next)
+        found = is_root(name, f->name) &&
+                (policy == NULL || gbx_policy_allows_function(policy, f->name));
+    (void)pthread_mutex_unlock(&h->lock);
+    return found;
 }
 
 static bool may_fetch(void *user, const char *url, size_t len,

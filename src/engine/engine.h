@@ -728,11 +728,4 @@ gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr);
 gbx_status gbx_replay_check(const gbx_run *run, const gbx_record_head *head,
                             gbx_error *reterr);
 
-/* True if name is the root of a function that the recorded call had. */
-bool gbx_replay_has_root(const gbx_record_head *head, const char *name);
-
-/* Appends the names of the engine's functions that the recorded call lacked. */
-void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *head,
-                             gbx_buf *to);
-
 #endif

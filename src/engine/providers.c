@@ -409,5 +409,4 @@ const gbx_run_host gbx_live_host = {
     .cancel = gbx_hostcall_cancel,
     .wake = live_wake,
     .answer = live_answer,
-    .has_root = gbx_run_exposes,
 };

@@ -359,7 +359,6 @@ static const gbx_run_host record_host = {
     .cancel = record_cancel,
     .wake = record_wake,
     .answer = record_answer,
-    .has_root = gbx_run_exposes,
     .close = record_close,
 };
 

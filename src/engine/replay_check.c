@@ -43,20 +43,27 @@ static gbx_status check_capabilities(const gbx_run *run, const gbx_record_head *
     return GBX_OK;
 }
 
+/* Fails unless exactly the recorded functions can be called. */
 static gbx_status check_functions(const gbx_run *run, const gbx_record_head *h,
                                   gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX};
-    gbx_span wanted = h->functions;
+    gbx_span wanted = h->functions, found;
     char quoted[GBX_QUOTE_SIZE];
     gbx_span one;
 
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the replay");
+    found = (gbx_span){names.data, names.len};
     while (gbx_span_line(&wanted, &one))
-        if (!has_name((gbx_span){names.data, names.len}, one))
+        if (!has_name(found, one))
             return gbx_fail(reterr, GBX_E_USAGE,
                             "the recording is of an engine with the function '%s'",
+                            gbx_quote(quoted, (const char *)one.data, one.len));
+    while (gbx_span_line(&found, &one))
+        if (!has_name(h->functions, one))
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "the recording is of a call without the function '%s'",
                             gbx_quote(quoted, (const char *)one.data, one.len));
     return GBX_OK;
 }
@@ -168,34 +175,4 @@ gbx_status gbx_replay_check(const gbx_run *run, const gbx_record_head *h,
     if (status == GBX_OK)
         status = check_sources("preload", &h->preloads, &here.preloads, reterr);
     return status;
-}
-
-void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *h, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX};
-    gbx_span left, one;
-
-    if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
-        to->failed = true;
-    left = (gbx_span){names.data, names.len};
-    while (gbx_span_line(&left, &one)) {
-        if (has_name(h->functions, one))
-            continue;
-        if (to->len > 0)
-            (void)gbx_buf_puts(to, "\n");
-        (void)gbx_buf_append(to, one.data, one.len);
-    }
-}
-
-bool gbx_replay_has_root(const gbx_record_head *h, const char *name)
-{
-    gbx_span left = h->functions;
-    size_t len = strlen(name);
-    gbx_span one;
-
-    while (gbx_span_line(&left, &one))
-        if (one.len >= len && memcmp(one.data, name, len) == 0 &&
-            (one.len == len || one.data[len] == '.'))
-            return true;
-    return false;
 }

@@ -347,15 +347,9 @@ static void compare(gbx_run *run)
 
 static void replay_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {
-    const gbx_record_head *h = &run->replayer->head;
+    gbx_span recorded = run->replayer->head.env;
 
-    gbx_replay_put_withheld(run, h, withheld);
-    (void)gbx_buf_append(env, h->env.data, h->env.len);
-}
-
-static bool replay_has_root(const gbx_run *run, const char *name)
-{
-    return gbx_replay_has_root(&run->replayer->head, name);
+    (void)gbx_buf_append(env, recorded.data, recorded.len);
 }
 
 static void replay_close(gbx_run *run, gbx_status status)
@@ -375,7 +369,6 @@ static const gbx_run_host replay_host = {
     .request = replay_request,
     .cancel = replay_cancel,
     .wake = replay_wake,
-    .has_root = replay_has_root,
     .close = replay_close,
 };
 

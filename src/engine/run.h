@@ -57,9 +57,6 @@ typedef struct gbx_run_host {
     /* Put one answer into the exchange; false if memory is out. */
     bool (*answer)(gbx_run *run, const gbx_msg_answer *msg);
 
-    /* For the guard: true if name is the root of a function ("db" of "db.query"). */
-    bool (*has_root)(const gbx_run *run, const char *name);
-
     /* The run has ended; in place of a verdict. Always true. NULL: the verdict. */
     bool (*ended)(gbx_run *run, const gbx_evidence *evidence);
 
@@ -127,9 +124,6 @@ const gbx_policy *gbx_run_policy(const gbx_run *run);
 
 /* Let the guard check the code; a violation ends the run. */
 gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr);
-
-/* True if name is the root of an exposed function that the run may use. */
-bool gbx_run_exposes(const gbx_run *run, const char *name);
 
 /* Set the error's position in the code, and the lines around it. line 0: unknown. */
 void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column);

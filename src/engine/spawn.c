@@ -290,16 +290,13 @@ static void write_arguments(start *s, const gbx_spawn_options *options)
         memcpy(s->argv, loader, sizeof loader);
         s->args += LOADER_ARGS - 1;
     }
-    if (is_zygote) {
-        s->args[GBX_ZYGOTE_SERVE] = "--zygote";
-        s->args[GBX_ZYGOTE_VERSION] = s->version;
-        s->args[GBX_ZYGOTE_HUGE_PAGES] = s->number;
-        return;
-    }
-    s->args[GBX_START_SERVE] =
-        options->kind == GBX_SPAWN_SQLITE ? "--sqlite" : "--serve";
+    s->args[GBX_START_SERVE] = is_zygote                           ? "--zygote"
+                               : options->kind == GBX_SPAWN_SQLITE ? "--sqlite"
+                                                                   : "--serve";
     s->args[GBX_START_VERSION] = s->version;
     s->args[GBX_START_LAYERS_OFF] = s->number;
+    if (is_zygote)
+        return;
     s->args[GBX_START_IS_GROUPED] = "0";
     s->args[GBX_START_UIDS] = options->uids;
 }

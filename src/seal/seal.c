@@ -151,9 +151,3 @@ bool gbx_seal_worker(const gbx_seal *seal, int channel)
     return gbx_fds_place(channel) && before_filter(seal) == 0 &&
            gbx_seccomp_worker(seal);
 }
-
-void gbx_seal_cleanup(gbx_seal *seal)
-{
-    gbx_fd_close(&seal->statm_fd);
-    *seal = (gbx_seal){.statm_fd = -1};
-}

@@ -157,6 +157,4 @@ void gbx_seal_measure(gbx_seal *seal);
  * failed: the caller must exit without reading anything. */
 bool gbx_seal_worker(const gbx_seal *seal, int channel);
 
-void gbx_seal_cleanup(gbx_seal *seal);
-
 #endif

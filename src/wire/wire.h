@@ -31,8 +31,8 @@ enum {
 /* A zygote's arguments: "--zygote", version, maximum number of huge pages for the
  * engine's code. */
 enum {
-    GBX_ZYGOTE_SERVE = 1,
-    GBX_ZYGOTE_VERSION,
+    GBX_ZYGOTE_SERVE = GBX_START_SERVE,
+    GBX_ZYGOTE_VERSION = GBX_START_VERSION,
     GBX_ZYGOTE_HUGE_PAGES,
     GBX_ZYGOTE_ARGS
 };

@@ -149,7 +149,7 @@ TEST(the_input__is_kept_if_asked_for)
     gbx_engine_free(engine);
 }
 
-TEST(an_engine_that_lacks_something__is_refused)
+TEST(an_engine_with_other_functions__is_refused)
 {
     gbx_engine *plain = engine_with(NULL);
     gbx_engine *engine = engine_with(NULL);
@@ -165,6 +165,13 @@ TEST(an_engine_that_lacks_something__is_refused)
 
     assert_int_equal(try(plain, &again, &error), GBX_E_USAGE);
     assert_non_null(strstr(error.message, "the function 'echo'"));
+    gbx_recording_free((gbx_recording *)(uintptr_t)again.replay);
+    free(text);
+    call = call_of("() => 1");
+    text = record_call(plain, &call, 0, NULL);
+    again.replay = recording_of(text);
+    assert_int_equal(try(engine, &again, &error), GBX_E_USAGE);
+    assert_non_null(strstr(error.message, "without the function 'echo'"));
     gbx_recording_free((gbx_recording *)(uintptr_t)again.replay);
     free(text);
     gbx_engine_free(engine);

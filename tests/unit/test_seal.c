@@ -165,7 +165,7 @@ TEST(filter__of_a_worker_is_its_table)
 
     assert_non_null(seal.worker_filter.code);
     try_all(&seal.worker_filter, t);
-    gbx_seal_cleanup(&seal);
+    gbx_fd_close(&seal.statm_fd);
 }
 
 TEST(filter__of_a_template_is_its_table)
@@ -181,7 +181,7 @@ TEST(filter__of_a_template_is_its_table)
 
     assert_non_null(seal.template_filter.code);
     try_all(&seal.template_filter, t);
-    gbx_seal_cleanup(&seal);
+    gbx_fd_close(&seal.statm_fd);
 }
 
 /* In a child: the limit is of the process, and the signal is the end of it. */
@@ -213,7 +213,7 @@ TEST(filter__is_whole_where_no_file_may_be_written)
         assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
         assert_int_equal(status, 0);
     }
-    gbx_seal_cleanup(&usual);
+    gbx_fd_close(&usual.statm_fd);
 }
 
 TEST(filter__is_not_compiled_when_left_out)
@@ -225,7 +225,7 @@ TEST(filter__is_not_compiled_when_left_out)
     assert_null(seal.worker_filter.code);
     assert_false(seal.layers[GBX_LAYER_SECCOMP].stands);
     assert_string_equal(seal.layers[GBX_LAYER_SECCOMP].reason, "left out on request");
-    gbx_seal_cleanup(&seal);
+    gbx_fd_close(&seal.statm_fd);
 }
 
 /* ---- tables --------------------------------------------------------------------- */

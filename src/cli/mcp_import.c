@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define OWN_MAX GBX_MIB(64)
 
@@ -32,8 +31,7 @@ typedef struct importing {
     gbx_status own_status; /* of loading our file unchanged */
     gbx_error own_err;
     gbx_view plan;
-    mode_t withheld; /* rights that others lack for a file that servers come from */
-    int exit;        /* of the first unreadable file; 0: none */
+    int exit; /* of the first unreadable file; 0: none */
     gbx_term out;
     gbx_term err;
 } importing;
@@ -234,28 +232,6 @@ static void cleanup(importing *im)
 
 /* ---- the command ------------------------------------------------------------------- */
 
-#define NARROWED ", with no more rights for others than the files of the hosts have"
-
-/* Users who may not read a host's file must not read its contents in ours. */
-static bool takes_rights(importing *im)
-{
-    gbx_view from = gbx_view_member(im->plan, "from");
-    struct stat st;
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view path;
-
-    while (gbx_view_next(from, &cursor, &name, &path)) {
-        char text[PATH_MAX];
-        bool is_there =
-            gbx_rpc_copy_text(path, text, sizeof text) && stat(text, &st) == 0;
-
-        im->withheld |= is_there ? ~st.st_mode & 0077 : 0077;
-    }
-    return is_changed(im) && stat(im->own_path, &st) == 0 &&
-           (st.st_mode & im->withheld) != 0;
-}
-
 static void say_what_is_left(const importing *im)
 {
     gbx_view next = gbx_view_member(im->plan, "next");
@@ -273,16 +249,15 @@ static void say_what_is_left(const importing *im)
 static bool write_own(importing *im, gbx_trouble *trouble)
 {
     char backup[PATH_MAX];
-    bool narrows = takes_rights(im);
 
     if (!is_changed(im)) {
         gbx_term_print(&im->out, "nothing to write to %s\n", im->own_path);
         return true;
     }
-    if (gbx_file_replace(im->own_path, im->own, strlen(im->own), im->withheld, backup,
+    if (gbx_file_replace(im->own_path, im->own, strlen(im->own), backup,
                          &trouble->err) != GBX_OK)
         return gbx_trouble_output(trouble, GBX_E_OS);
-    gbx_term_print(&im->out, "wrote %s%s%s%s\n", im->own_path, narrows ? NARROWED : "",
+    gbx_term_print(&im->out, "wrote %s%s%s\n", im->own_path,
                    backup[0] != '\0' ? "; as it was: " : "", backup);
     return true;
 }
@@ -310,9 +285,9 @@ static bool import_all(importing *im, const import_args *args, gbx_trouble *trou
     if (!check_own(im, trouble))
         return false;
     if (args->dry_run) {
-        gbx_term_print(&im->out, "%s %s%s\n",
+        gbx_term_print(&im->out, "%s %s\n",
                        is_changed(im) ? "would write" : "nothing to write to",
-                       im->own_path, takes_rights(im) ? NARROWED : "");
+                       im->own_path);
         return true;
     }
     if (!write_own(im, trouble))
@@ -344,11 +319,10 @@ const gbx_command gbx_command_mcp_import = {
         "Reads the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex, and\n"
         "adds them to a configuration for 'glovebox mcp --config'. Existing entries stay;\n"
         "a server that is there already is not added again, and another of the same name\n"
-        "gets its own name. Servers of a project's own file are disabled unless they are\n"
-        "known to be approved, or --from names the file. The hosts' files stay as they\n"
-        "are; the output says what to remove from them and what to add. A file that cannot\n"
-        "be read is reported and the others are imported; the exit status is then 65, or\n"
-        "66 if it may not be read.",
+        "gets its own name. Servers of a project's own file are disabled unless --from\n"
+        "names the file. The hosts' files stay as they are; the output says what to remove\n"
+        "from them and what to add. A file that cannot be read is reported and the others\n"
+        "are imported; the exit status is then 65, or 66 if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",

@@ -11,63 +11,32 @@ import { user } from './user.mjs';
 
 follow('import');
 
-test('import: what a project has and nobody has approved is taken as disabled', () => {
-  const files = {
-    'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } },
+test('import: what a project has is taken as disabled, unless its file is named', () => {
+  const u = user({
+    'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b', disabled: true } } },
     'project/.cursor/mcp.json': { mcpServers: { c: { command: 'c' } } },
     'project/.vscode/mcp.json': { servers: { d: { command: 'd' }, x: { type: 'http', url: 'unix:///x' } } },
     'project/.codex/config.toml': '[mcp_servers.e]\ncommand = "e"\n',
-    // It comes with the project, too.
-    'project/.claude/settings.json': { enableAllProjectMcpServers: true },
-    'project/.claude/settings.local.json': { enabledMcpjsonServers: ['b'] },
-    'home/.claude.json': '{"projects": {"@PROJECT@": {"enabledMcpjsonServers": ["a"]}}, "mcpServers": {"f": {"command": "f"}}}',
+    'home/.claude.json': '{"projects": {"@PROJECT@": {"mcpServers": {"p": {"command": "p"}}}}, "mcpServers": {"f": {"command": "f"}}}',
     'home/.cursor/mcp.json': { mcpServers: { g: { command: 'g' } } },
-  };
-  const u = user(files);
+  });
   const off = () => Object.entries(u.servers()).filter(([, server]) => server.disabled).map(([name]) => name);
   const result = u.run('import');
   assert.equal(result.status, 0);
-  assert.deepEqual(off(), ['b', 'c', 'd', 'e']);
-  assert.match(result.stdout, /b: taken\n {4}note: it is taken as disabled, since it comes with the folder, and no approval of it is known\n/);
+  assert.deepEqual(off(), ['a', 'b', 'c', 'd', 'e']);
+  assert.match(result.stdout, /a: taken\n {4}note: it is taken as disabled, since it comes with the folder: enable it if you trust it\n {2}b: taken\nClaude/);
   assert.match(result.stdout, /x: not taken\n/);
-  assert.deepEqual(result.stdout.match(/^next: take .*?,? out of/gm), ['next: take a out of', 'next: take f out of', 'next: take g out of']);
+  assert.deepEqual(result.stdout.match(/^next: take .*?,? out of/gm), ['next: take p out of', 'next: take f out of', 'next: take g out of']);
   // Somebody has looked: that is said here, or to import.
   const looked = u.json('home/.config/glovebox/mcp.json');
   for (const server of Object.values(looked.mcpServers))
     if (server.disabled) server.disabled = server.cwd.endsWith('/project') ? false : undefined;
   writeFileSync(u.own, JSON.stringify(looked));
-  assert.deepEqual(off(), []);
-  assert.match(u.run('import').stdout, /b: is there already[^]*c: is there already[^]*nothing to write/);
-  const seen = u.run('import', '--from', 'cursor');
-  assert.deepEqual([seen.status, seen.stdout.includes('note')], [0, false], seen.stdout);
-  assert.deepEqual(seen.stdout.match(/^next: take .*? out of/gm), ['next: take c out of', 'next: take g out of']);
-  const named = u.run('import', '--from', '.mcp.json', '--from', '.codex/config.toml');
+  assert.match(u.run('import').stdout, /a: is there already[^]*c: is there already[^]*nothing to write/);
+  const named = u.run('import', '--from', '.mcp.json', '--from', '.codex/config.toml', '--config', 'named.json');
   assert.equal(named.status, 0, named.stdout);
-  assert.deepEqual(Object.keys(u.servers()), ['a', 'b', 'f', 'c', 'g', 'd', 'e']);
-  assert.deepEqual(off(), []);
-});
-
-test('import: approval is read where hosts keep it, the project\'s own if its folder is trusted', () => {
-  const project = { 'project/.mcp.json': { mcpServers: { a: { command: 'a' }, b: { command: 'b' } } } };
-  const off = (files, ...more) => {
-    const u = user({ ...project, ...files });
-    assert.equal(u.run('import', ...more).status, 0);
-    return Object.entries(u.servers()).filter(([, server]) => server.disabled).map(([name]) => name);
-  };
-  const settings = (value) => ({ 'project/.claude/settings.local.json': value });
-  const state = (value) => ({ 'home/.claude.json': `{"projects": {"@PROJECT@": ${JSON.stringify(value)}}}` });
-  const all = { enableAllProjectMcpServers: true };
-  assert.deepEqual(off({}), ['a', 'b']);
-  assert.deepEqual(off({ 'home/.claude/settings.json': all }), []);
-  assert.deepEqual(off(state(all)), []);
-  assert.deepEqual(off(settings(all)), ['a', 'b']);
-  assert.deepEqual(off({ ...settings(all), ...state({ hasTrustDialogAccepted: true }) }), []);
-  assert.deepEqual(off({ ...settings({ enabledMcpjsonServers: ['b'] }), ...state({ hasTrustDialogAccepted: true }) }), ['a']);
-  assert.deepEqual(off({ ...settings({ disabledMcpjsonServers: ['b'] }) }, '--from', '.mcp.json'), ['b']);
-  const codex = { 'project/.codex/config.toml': '[mcp_servers.c]\ncommand = "c"\n', 'home/.claude/settings.json': all };
-  const trust = (level) => ({ 'home/.codex/config.toml': `[projects."@PROJECT@"]\ntrust_level = "${level}"\n` });
-  assert.deepEqual(off({ ...codex, ...trust('untrusted') }), ['c']);
-  assert.deepEqual(off({ ...codex, ...trust('trusted') }), []);
+  assert.deepEqual(Object.entries(u.json('project/named.json').mcpServers).map(([name, server]) => [name, server.disabled]),
+    [['a', undefined], ['b', true], ['e', undefined]]);
 });
 
 test('import: dollars before what a host fills in stay dollars, and a folder stays a folder', () => {

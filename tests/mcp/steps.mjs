@@ -47,10 +47,6 @@ const verbs = {
   // What has become of it.
   servers: (at, json) => assert.deepEqual(at.servers(), JSON.parse(json)),
   names: (at, names) => assert.equal(Object.keys(at.servers()).join(' '), names),
-  off(at, names) {
-    const servers = at.servers();
-    assert.equal(Object.keys(servers).filter((name) => servers[name].disabled).join(' '), names);
-  },
   text(at, rest) {
     const [, path, words] = /^(\S+) (.*)$/.exec(rest);
     assert.match(at.read(path), valueOf(words));

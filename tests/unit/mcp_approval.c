@@ -424,7 +424,7 @@ static void on_grants(char *rest)
     const char *file = grants_path();
     mode_t mode = (mode_t)strtoul(table_word(&rest, " "), NULL, 8);
 
-    assert_int_equal(gbx_file_replace(file, rest, strlen(rest), 0, NULL, NULL), GBX_OK);
+    assert_int_equal(gbx_file_replace(file, rest, strlen(rest), NULL, NULL), GBX_OK);
     assert_int_equal(chmod(file, mode), 0);
 }
 

@@ -93,7 +93,7 @@ static json_t *enter(json_t *object, const char *name)
 static gbx_status write_file(gbx_grants_file *g, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *text = gbx_need(json_dumps(g->root, JSON_INDENT(2)));
-    gbx_status status = gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
+    gbx_status status = gbx_file_replace(g->path, text, strlen(text), NULL, reterr);
 
     if (status != GBX_OK)
         g->read = (struct stat){0}; /* memory differs from the file */

@@ -52,15 +52,15 @@ bool gbx_file_state_path(const char *name, char path[PATH_MAX]);
 bool gbx_file_is_same(const struct stat *a, const struct stat *b);
 
 /*
- * Write len bytes to the file at path. Its mode stays, except for the bits in
- * withheld; a new file has 0600. A symbolic link is followed. backup, if not NULL,
+ * Write len bytes to the file at path, which gets the mode 0600: it may hold secrets of
+ * files that only the user may read. A symbolic link is followed. backup, if not NULL,
  * gets the path of a new backup of the old contents, or "" if none existed. A backup
  * never overwrites another file.
  *
  * GBX_E_OS: nothing has changed, but a backup may exist.
  */
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
-                            mode_t withheld, char backup[PATH_MAX], gbx_error *reterr);
+                            char backup[PATH_MAX], gbx_error *reterr);
 
 /* ---- variables.c --------------------------------------------------------- */
 

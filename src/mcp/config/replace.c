@@ -92,13 +92,13 @@ gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *
 }
 
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
-                            mode_t withheld, char backup[PATH_MAX], gbx_error *reterr)
+                            char backup[PATH_MAX], gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     char temporary[PATH_MAX];
     const char *target = real != NULL ? real : path;
-    struct stat st = {.st_mode = 0600};
+    struct stat st;
     bool is_new = real == NULL;
     gbx_status status = GBX_OK;
 
@@ -114,8 +114,7 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
         return cannot(path, errno, reterr);
     if (!is_new && (st.st_uid != geteuid() || st.st_gid != getegid()))
         (void)!fchown(fd, st.st_uid, st.st_gid);
-    if (fchmod(fd, st.st_mode & 07777 & ~withheld) != 0 ||
-        !gbx_fd_write(fd, data, len) || fsync(fd) != 0)
+    if (!gbx_fd_write(fd, data, len) || fsync(fd) != 0)
         status = cannot(path, errno, reterr);
     if (status == GBX_OK && backup != NULL) {
         backup[0] = '\0';

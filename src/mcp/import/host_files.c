@@ -174,8 +174,6 @@ static bool is_of_hosts(const gbx_host_files *files, const char *path)
                                         ".mcp.json",
                                         "mcp.json",
                                         "settings.json",
-                                        "settings.local.json",
-                                        "managed-settings.json",
                                         "config.toml"};
     const char *slash = strrchr(path, '/');
 

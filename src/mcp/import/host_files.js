@@ -9,17 +9,12 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 
 /* Members that are kept; null: the whole value. "*" stands for any name. Other members belong
  * to the host, and may hold what our own parser refuses. */
-const ANSWERS = {
-  disabledMcpjsonServers: null, enabledMcpjsonServers: null, enableAllProjectMcpServers: null,
-};
 const WANTED = {
-  ...ANSWERS,
   mcpServers: null,
   servers: null,
   inputs: null,
   mcp: { servers: null, inputs: null },
-  projects: { '*': { ...ANSWERS, mcpServers: null, disabledMcpServers: null, hasTrustDialogAccepted: null } },
-  permissions: { deny: null, ask: null },
+  projects: { '*': { mcpServers: null } },
 };
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -126,22 +121,12 @@ const OF_EDITORS = new RegExp('^(?:(?:cwd|defaultBuildTask|execPath|extensionIns
 /* In a literal "${" each dollar is doubled. */
 const escaped = (text) => text.replace(/(\$+)\{/g, (all, dollars) => `${dollars}${dollars}{`);
 
-const bytesOf = (character) => encodeURIComponent(character).match(/%..|./g).length;
-
-/* The prefix keeps an input called "user" or "path" from naming an existing variable. */
-const variableOf = (id) => `INPUT_${id.replace(/[a-z]/g, (letter) => letter.toUpperCase())
-  .replace(/[^A-Z0-9]/gu, (one) => '_'.repeat(bytesOf(one)))}`.slice(0, 127);
-
-/* ${input:api-key} becomes ${INPUT_API_KEY}, with a number if earlier inputs lead to the
- * same name, or ${INPUT_API_KEY:-default}. A brace in the default would end it early. */
+/* ${input:api-key} becomes ${INPUT_API_KEY}, or ${INPUT_API_KEY:-default}: the prefix keeps an
+ * input called "user" or "path" from naming an existing variable. A brace in the default would
+ * end it early. */
 function inputOf(id, { inputs, note }) {
-  const listed = Array.isArray(inputs) ? inputs.filter((input) => typeof input?.id === 'string') : [];
-  const at = listed.findIndex((input) => input.id === id);
-  const otherwise = listed[at]?.default;
-  const base = variableOf(id);
-  const before = at < 0 ? listed : listed.slice(0, at);
-  const number = 1 + before.filter((input) => variableOf(input.id) === base).length;
-  const name = number > 1 ? `${base}_${number}` : base;
+  const name = `INPUT_${id.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`.slice(0, 127);
+  const otherwise = Array.isArray(inputs) ? inputs.find((input) => input?.id === id)?.default : undefined;
   if (typeof otherwise !== 'string' || otherwise.includes('}')) {
     note(`the editor asks for a value: set it as the variable ${name}`);
     return `\${${name}}`;
@@ -241,31 +226,18 @@ function takeFolder(entry, place) {
   }
 }
 
-/* Members for things that hosts do for a server and we do not, with a note on each. */
-const noRule = (key) =>
-  `what its "${key}" says of tools is not taken: write rules, or use 'glovebox mcp deny'`;
-const signIn = (key) =>
-  `it signs in by OAuth ("${key}"): do that here by 'glovebox mcp login'`;
+/* What hosts do for a server and we do not, and what to do instead. */
 const NOT_DONE = {
-  enabled_tools: noRule,
-  disabled_tools: noRule,
-  tools: noRule,
-  includeTools: noRule,
-  excludeTools: noRule,
-  disabledTools: noRule,
-  default_tools_approval_mode: noRule,
-  headersHelper: (key) => `its "${key}" is not run: give it a header with a variable`,
-  sandboxEnabled: (key) => `its "${key}" is not done here: the server runs as it is`,
-  bearer_token: (key) => `its "${key}" is not taken: give it a header with a variable`,
-  oauth: signIn,
-  scopes: signIn,
-  oauth_resource: signIn,
-  auth: signIn,
+  headersHelper: 'give it a header with a variable',
+  bearer_token: 'give it a header with a variable',
+  sandboxEnabled: 'the server runs as it is',
+  oauth: "sign in by 'glovebox mcp login'",
+  auth: "sign in by 'glovebox mcp login'",
 };
 
 /* Converts a host's entry into ours: { entry, notes }. Members that we do not know are copied,
- * too. offBy: the file that disables it. */
-function takeEntry(theirs, { host, folder, inputs }, offBy) {
+ * too. */
+function takeEntry(theirs, { host, folder, inputs }) {
   const notes = [];
   const place = { host, folder, inputs, note: (text) => notes.push(text) };
   const entry = textsOf(theirs, place);
@@ -278,15 +250,8 @@ function takeEntry(theirs, { host, folder, inputs }, offBy) {
   }
   if (Array.isArray(entry.args)) entry.args = entry.args.map((arg) => tildeOf(arg, place));
   takeFolder(entry, place);
-  if (offBy !== undefined) {
-    entry.disabled = true;
-    place.note(`it is taken as disabled, as '${offBy}' has it`);
-  }
-  for (const [key, text] of Object.entries(NOT_DONE)) {
-    const value = entry[key];
-    const isAll = Array.isArray(value) && value[0] === '*';
-    if (value !== undefined && value !== null && value !== false && !isAll) place.note(text(key));
-  }
+  for (const [key, instead] of Object.entries(NOT_DONE))
+    if (![undefined, null, false].includes(entry[key])) place.note(`its "${key}" is not taken: ${instead}`);
   return { entry, notes };
 }
 
@@ -340,7 +305,6 @@ const LOOKS = [
 const BASES = {
   config: ['XDG_CONFIG_HOME', '/.config'],
   claude: ['CLAUDE_CONFIG_DIR', ''],
-  claudeFolder: ['CLAUDE_CONFIG_DIR', '/.claude'],
   home: ['HOME', ''],
   codex: ['CODEX_HOME', '/.codex'],
 };
@@ -348,7 +312,6 @@ const BASES = {
 const get = (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
 const valueAt = (root, keys) => keys.reduce(get, root);
 const serversAt = (root, { keys }) => valueAt(root, keys);
-const strings = (list) => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []);
 
 class Unreadable extends Error {
   constructor(path, why) {
@@ -428,80 +391,11 @@ class Machine {
   }
 }
 
-/* ---- the user's answers ---------------------------------------------------------- */
-
-/*
- * A project's file comes from the project's author. Claude Code, Cursor, VS Code and Codex ask
- * before they start its servers, and Claude Code keeps the answers in its settings. A server
- * that the user rejected, or was not asked about, must not start here. The project's own
- * settings cannot approve servers unless its folder is trusted, since they come from the same
- * author.
- */
-
-/* Claude Code's answers for a folder. */
-function readClaudeCode(machine, answers, folder, isProjectFile) {
-  const addNames = (names, to, path) => {
-    for (const name of strings(names)) if (!to.has(name)) to.set(name, path);
-  };
-  function addAnswers(value, path, mayApprove) {
-    if (!isProjectFile) return;
-    addNames(get(value, 'disabledMcpjsonServers'), answers.off, path);
-    if (!mayApprove) return;
-    addNames(get(value, 'enabledMcpjsonServers'), answers.on, path);
-    answers.isAllOn ||= get(value, 'enableAllProjectMcpServers') === true;
-  }
-  function addSettings(path, mayApprove) {
-    if (path === undefined) return;
-    const value = machine.file(path);
-    addAnswers(value, path, mayApprove);
-    /* Permissions of tools are not imported, but the user must be informed of them. */
-    const permissions = get(value, 'permissions');
-    if ([...strings(get(permissions, 'deny')), ...strings(get(permissions, 'ask'))].some((one) => one.startsWith('mcp__')))
-      answers.permissions.add(path);
-  }
-  const state = machine.path('claude', '.claude.json');
-  const project = state && valueAt(machine.file(state), ['projects', folder]);
-  const isTrusted = get(project, 'hasTrustDialogAccepted') === true;
-  addAnswers(project, state, true);
-  addNames(get(project, 'disabledMcpServers'), answers.off, state);
-  addSettings(`${folder}/.claude/settings.local.json`, isTrusted);
-  addSettings(`${folder}/.claude/settings.json`, isTrusted);
-  addSettings(machine.path('claudeFolder', 'settings.json'), true);
-  addSettings('/etc/claude-code/managed-settings.json', true);
-}
-
-/* The user's decisions about the servers of a place. off and on: the files that switch servers
- * off, and that approve them, by name. isAllOn: all others are approved, or need no approval. */
-function answersOf(machine, place) {
-  const isProjectFile = place.path.endsWith('/.mcp.json');
-  /* The user's file of Claude Code also has places for projects. */
-  const isOfProject = place.folder !== '' && place.keys[0] !== 'projects';
-  const answers = { off: new Map(), on: new Map(), permissions: new Set(), isAllOn: place.isNamed || !isOfProject };
-  if (place.host === 'codex' && !answers.isAllOn) {
-    /* Codex reads a project's file only if the user's file trusts the folder. */
-    const path = machine.path('codex', 'config.toml');
-    answers.isAllOn = path !== undefined &&
-      valueAt(machine.file(path), ['projects', place.folder, 'trust_level']) === 'trusted';
-  }
-  const state = machine.path('claude', '.claude.json');
-  const folder = place.folder !== '' ? place.folder : machine.here;
-  if (place.host === 'claude-code' && folder !== null &&
-      (isProjectFile || (state !== undefined && machine.isSame(place.path, state))))
-    readClaudeCode(machine, answers, folder, isProjectFile);
-  return answers;
-}
-
 /* ---- taking ---------------------------------------------------------------------- */
 
 const isOff = (entry) => entry.disabled === true || entry.enabled === false;
 
 const isUs = ({ command, args }) => typeof command === 'string' && command.split('/').at(-1) === 'glovebox' && args?.[0] === 'mcp';
-
-/* True if the entry starts Glovebox with that configuration. */
-const isUsWith = (machine, entry, own) => isUs(entry) && Array.isArray(entry.args) && entry.args.some((arg, i) => {
-  const path = arg === '--config' ? entry.args[i + 1] : /^--config=(.*)/s.exec(arg)?.[1];
-  return typeof path === 'string' && path.startsWith('/') && machine.isSame(path, own);
-});
 
 /* As gbx_mcp_clean_name(): a valid name of a server. */
 function cleanName(name) {
@@ -543,7 +437,6 @@ class Import {
   steps = [];
   added = {};
   places = [];
-  from = new Set();
 
   constructor(machine, own) {
     this.machine = machine;
@@ -582,10 +475,16 @@ class Import {
     return chosen;
   }
 
-  /* Decide about an entry that is not Glovebox; ours: its form here, or undefined. An unapproved
-   * one must also be complete: the user may switch it on. */
-  takeOther(to, name, theirs, answers, { entry: ours, notes }) {
-    const waits = ours !== undefined && !answers.isAllOn && !answers.on.has(name) && !answers.off.has(name) && !isOff(theirs);
+  /* Decide about an entry; ours: its form here, or undefined. A server of a project's file, which
+   * comes from the project's author, must not start here unasked; it must also be complete, since
+   * the user may switch it on. */
+  takeServer(to, name, theirs, { entry: ours, notes }) {
+    if (isObject(theirs) && isUs(theirs)) {
+      this.say(`  ${name}: that is glovebox`);
+      to.hasUs = true;
+      return;
+    }
+    const waits = ours !== undefined && to.isOfProject && !isOff(theirs);
     if (waits) ours.disabled = true;
     const there = ours && this.findThere(name, ours);
     const chosen = there ?? (ours && this.add(name, to.host, ours));
@@ -597,42 +496,19 @@ class Import {
     if (ours === undefined) return;
     if (!isOff(this.servers.get(chosen))) to.taken.push(name);
     else if (waits)
-      this.say('    note: it is taken as disabled, since it comes with the folder, and no approval of it is known');
-  }
-
-  takeServer(to, name, theirs, answers, found) {
-    if (!isObject(theirs) || !isUs(theirs)) {
-      this.takeOther(to, name, theirs, answers, found);
-      return;
-    }
-    const isOurs = isUsWith(this.machine, theirs, this.own.path);
-    this.say(`  ${name}: that is glovebox${isOurs ? '' : ', with something else'}`);
-    to.hasUs ||= isOurs;
+      this.say('    note: it is taken as disabled, since it comes with the folder: enable it if you trust it');
   }
 
   takeServers(to, root) {
-    let answers;
-    try {
-      answers = answersOf(this.machine, to);
-    } catch (error) {
-      if (error instanceof Unreadable) this.say('  not taken: which of them are switched off cannot be read');
-      this.fail(error);
-      return;
-    }
     const inputs = get(valueAt(root, to.keys.slice(0, -1)), 'inputs');
-    const before = this.servers.size;
     for (const [name, theirs] of Object.entries(serversAt(root, to))) {
-      const found = isObject(theirs) ? takeEntry(theirs, { ...to, inputs }, answers.off.get(name))
+      const found = isObject(theirs) ? takeEntry(theirs, { ...to, inputs })
         : { notes: ['it is left alone: it is not an object'] };
       const { why, isLeft } = found.entry === undefined ? {} : this.machine.check(found.entry);
       if (why !== undefined) found.notes.push(`${isLeft ? 'it is left alone: ' : ''}${why}`);
       if (isLeft) delete found.entry;
-      this.takeServer(to, name, theirs, answers, found);
+      this.takeServer(to, name, theirs, found);
     }
-    /* When the servers are behind Glovebox, their host sees only the tools of Glovebox. */
-    for (const path of answers.permissions)
-      this.say(`  note: what ${path} denies, or asks about, is not taken: write rules, or use 'glovebox mcp deny'`);
-    if (this.servers.size > before) this.from.add(to.path);
   }
 
   /* Two values of --from, or a value and a file, may be the same place. */
@@ -640,7 +516,9 @@ class Import {
     const servers = serversAt(root, place);
     if (!isObject(servers) || Object.keys(servers).length === 0 ||
         this.places.some((other) => this.machine.isSamePlace(other, place))) return;
-    const to = { ...place, taken: [], hasUs: false };
+    /* The user's file of Claude Code also has places for projects. */
+    const isOfProject = !place.isNamed && place.folder !== '' && place.keys[0] !== 'projects';
+    const to = { ...place, isOfProject, taken: [], hasUs: false };
     this.places.push(to);
     this.say(`${HOSTS[to.host]}, ${to.path}`);
     this.takeServers(to, root);
@@ -669,11 +547,14 @@ class Import {
   }
 
   /* The host continues to use a server, bypassing Glovebox and its rules, until the user removes
-   * it there. */
+   * it there. Then the host sees only the tools of Glovebox. */
   next() {
-    return this.places.filter(({ taken }) => taken.length > 0).map(({ taken, path, hasUs }) =>
+    const lines = this.places.filter(({ taken }) => taken.length > 0).map(({ taken, path, hasUs }) =>
       `next: take ${taken.join(', ')} out of ${path}${hasUs ? ''
         : `, and put in glovebox, as docs/mcp.md shows: 'glovebox mcp --config ${this.own.path}'`}`);
+    if (lines.length > 0)
+      lines.push("next: write rules, or use 'glovebox mcp deny': what hosts allow or deny is not taken");
+    return lines;
   }
 }
 
@@ -687,7 +568,7 @@ export function plan({ own, from, ...rest }) {
     else all.takeFile(one);
   if (machine.need.size > 0) return { need: [...machine.need.values()] };
   return {
-    steps: all.steps, from: [...all.from], next: all.next(), hasPlaces: all.places.length > 0,
+    steps: all.steps, next: all.next(), hasPlaces: all.places.length > 0,
     text: Object.keys(all.added).length > 0 ? addServers(own.text, all.added) : null,
   };
 }

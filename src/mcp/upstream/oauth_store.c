@@ -93,7 +93,7 @@ static gbx_status write_file(const char *path, const json_t *all, gbx_error *err
     size_t len = strlen(text);
     gbx_status status =
         len <= FILE_MAX
-            ? gbx_file_replace(path, text, len, 0077, NULL, err)
+            ? gbx_file_replace(path, text, len, NULL, err)
             : gbx_fail(err, GBX_E_DATA, "'%s' would have more than 1 MiB", path);
 
     explicit_bzero(text, len);

@@ -9,7 +9,6 @@
 //   refuses-nobody     refuses initialize with an error without an id; then ends, unless it is
 //                      asked the other question within two seconds
 //   greets             says something as soon as it runs
-//   banner[=TEXT]      says that without the end of a line, so that an answer follows on it
 //   pings-first        asks whether we are there, as soon as it runs
 //   silent-on-probe    ignores that question
 //   modern             speaks 2026-07-28, and refuses initialize
@@ -117,7 +116,6 @@ tool('latin-long', (id) => {
   latin({ id, result: { ...text('café'), _meta: { much } } });
 });
 tool('nan', (id) => raw(id, '{"content": [], "structuredContent": {"mean": NaN}}'));
-tool('nul', (id) => process.stdout.write(`\0{"jsonrpc":"2.0","result":{"content":[]},"id":${id}}\n`));
 tool('deep', (id) => raw(id, `{"content": ${'['.repeat(5000)}${']'.repeat(5000)}}`));
 // What others write about a request is no answer to it.
 tool('talks', (id) => {
@@ -130,7 +128,6 @@ tool('noise', (id) => {
   process.stdout.write('DEBUG: working\n\u0000\u0001\n[]\n{"jsonrpc":"1.0"}\n\ufeff\n');
   write({ id, result: text('heard') });
 });
-tool('behind', (id) => process.stdout.write(`working... {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"done"}]}}\n`));
 tool('complains', () => process.stdout.write('ERROR: disk quota exceeded\n', () => process.exit(1)));
 tool('broken-line', (id) => {
   process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[`);
@@ -357,7 +354,6 @@ function take(message) {
 }
 
 if (has('greets')) write({ method: 'notifications/message', params: { level: 'info', data: 'hello' } });
-if (has('banner')) process.stdout.write(words.get('banner') ?? 'Server v1 is ready. ');
 if (has('pings-first')) ask('ping', {}, (answer) => (firstPing = JSON.stringify(answer.result)));
 const lines = createInterface({ input: process.stdin });
 const start = Number(words.get('slow') ?? 0);

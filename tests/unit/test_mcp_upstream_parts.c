@@ -374,24 +374,6 @@ TEST(environment__of_the_configuration_comes_last)
 
 /* ---- ids ------------------------------------------------------------------ */
 
-TEST(id__of_an_answer_is_found_where_only_the_answer_has_it)
-{
-    const table_line *rows;
-    size_t count = rows_of("answers", true, &rows);
-
-    for (size_t i = 0; i < count; i++) {
-        const char *const *cell = rows[i].cell;
-        size_t len = strlen(cell[0]);
-        char *text = malloc(len + 1); /* a read past its end is seen */
-
-        assert_non_null(text);
-        memcpy(text, cell[0], len);
-        print_message("%s\n", cell[0]);
-        assert_int_equal(gbx_id_find(text, len), strtol(cell[1], NULL, 10));
-        free(text);
-    }
-}
-
 TEST(id__that_is_missing_is_none)
 {
     int64_t id = 0;

@@ -260,32 +260,7 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
     gbx_rpc_end(to);
 }
 
-/* ---- ids of answers ---------------------------------------------------------
- *
- * The id of an answer is found in the outermost object only: an id inside the result
- * is the tool's, and must not be taken for another call's.
- */
-
-typedef struct found {
-    int64_t id; /* -1: the object has two that differ */
-    bool has_version;
-    bool has_method;
-} found;
-
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && gbx_json_is_space(*at))
-        at++;
-    return at;
-}
-
-/* Skip the string that begins at `at`. */
-static const char *skip_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at + 1 : end;
-}
+/* ---- ids of answers --------------------------------------------------------- */
 
 /* Read the digits of an integer as we write them; *ret is 0 if there are none. */
 static const char *read_digits(const char *at, const char *end, int64_t *ret)
@@ -310,68 +285,6 @@ static const char *skip_zeros(const char *at, const char *end)
     return at;
 }
 
-/* The id must be followed by a comma, a brace or the like: it may be cut off. */
-static int64_t id_at(const char *at, const char *end)
-{
-    int64_t id;
-    bool is_text;
-
-    at = skip_blanks(at, end);
-    is_text = at < end && *at == '"';
-    at = read_digits(at + is_text, end, &id);
-    at = is_text ? at : skip_zeros(at, end);
-    return at < end && memchr("0123456789.eE", *at, 13) == NULL ? id : 0;
-}
-
-static void note_member(found *f, const char *name, size_t len, const char *value,
-                        const char *end)
-{
-    int64_t id;
-
-    if (len == 9 && memcmp(name, "\"jsonrpc\"", len) == 0)
-        f->has_version = true;
-    if (len == 8 && memcmp(name, "\"method\"", len) == 0)
-        f->has_method = true;
-    if (len != 4 || memcmp(name, "\"id\"", len) != 0)
-        return;
-    id = id_at(value, end);
-    f->id = f->id != 0 && f->id != id ? -1 : id;
-}
-
-static found scan(const char *text, size_t len)
-{
-    const char *end = text + len;
-    found f = {0};
-    int depth = 0;
-
-    for (const char *at = text; at < end; at++) {
-        const char *name = at;
-        const char *after;
-
-        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
-        if (*at != '"')
-            continue;
-        at = skip_string(name, end);
-        after = skip_blanks(at, end);
-        if (depth == 1 && after < end && *after == ':')
-            note_member(&f, name, (size_t)(at - name), after + 1, end);
-        at--;
-    }
-    return f;
-}
-
-/* A log line may contain a message; only an answer begins with the brace. */
-static bool is_object(const char *text, size_t len)
-{
-    size_t at = 0;
-
-    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        at = 3;
-    while (at < len && (unsigned char)text[at] <= ' ')
-        at++;
-    return at < len && text[at] == '{';
-}
-
 bool gbx_id_read(gbx_view view, int64_t *ret)
 {
     bool is_text = gbx_view_kind(view) == '"';
@@ -387,12 +300,4 @@ bool gbx_id_read(gbx_view view, int64_t *ret)
         return false;
     *ret = id;
     return true;
-}
-
-int64_t gbx_id_find(const char *text, size_t len)
-{
-    found f = scan(text, len);
-
-    return is_object(text, len) && f.has_version && !f.has_method && f.id > 0 ? f.id
-                                                                              : 0;
 }

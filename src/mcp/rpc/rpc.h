@@ -186,15 +186,9 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
 
 /* ---- ids of answers -------------------------------------------------------- */
 
-/* Find the request that an answer belongs to, even in an answer that is malformed. */
-
 /* Read an id that we have sent as a number; some servers write it as a
  * string, or as 1.0. */
 bool gbx_id_read(gbx_view view, int64_t *ret);
-
-/* The id of an answer that is invalid JSON or an invalid message: a member of the
- * outermost object if it has "jsonrpc" and no "method". 0: no id, or different ids. */
-int64_t gbx_id_find(const char *text, size_t len);
 
 /* ---- line_io.c: lines in --------------------------------------------------- */
 

@@ -292,15 +292,27 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     }
 }
 
-/* The id of an answer that cannot be read. */
-static int64_t find_id(const char *text, size_t len, int64_t about,
-                       const gbx_rpc_fault *fault)
+/* The id of an answer that cannot be read, or 0. If it is no JSON (some write NaN), the id is
+ * found only if it comes first; the key behind it begins with r or e. */
+static int64_t find_id(const char *text, size_t len)
 {
-    int64_t id = about;
+    char start[101];
+    char key[2];
+    gbx_view view;
+    int64_t id = 0;
 
-    if (about == 0 && (fault->is_answerable || !gbx_id_read(fault->id, &id)))
-        id = gbx_id_find(text, len);
-    return id;
+    if (gbx_view_open(text, len, &view))
+        return gbx_view_is_text(gbx_view_member(view, "jsonrpc"), "2.0") &&
+                       gbx_view_member(view, "method").at == NULL &&
+                       gbx_id_read(gbx_view_member(view, "id"), &id)
+                   ? id
+                   : 0;
+    (void)snprintf(start, sizeof start, "%.*s",
+                   (int)(len < sizeof start ? len : sizeof start - 1), text);
+    return sscanf(start, " { \"jsonrpc\" : \"2.0\" , \"id\" : %" SCNd64 " , \"%1[re]",
+                  &id, key) == 2
+               ? id
+               : 0;
 }
 
 /* Replace invalid UTF-8 by U+FFFD, in clean: so text in another encoding is still of
@@ -330,37 +342,6 @@ static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
         (void)snprintf(why, size, "%s", fault->message);
 }
 
-/* Tries, since the text before an answer may look like the beginning of one. */
-#define BEHIND_TRIES 4
-
-/* Take an answer that follows other text on the same line. */
-static bool take_behind(gbx_session *s, const char *text, size_t len)
-{
-    const char *at = text;
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-    int64_t id;
-
-    if (len == 0 || !isprint((unsigned char)*text))
-        return false;
-    for (unsigned tries = 0; tries < BEHIND_TRIES; tries++) {
-        size_t gone = (size_t)(at - text) + 1;
-
-        at = memmem(text + gone, len - gone, "{\"", 2);
-        if (at == NULL)
-            return false;
-        if (!gbx_rpc_read(at, len - (size_t)(at - text), &message, &fault) ||
-            (message.kind != GBX_RPC_RESULT && message.kind != GBX_RPC_ERROR) ||
-            !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
-            continue;
-        note_stray(s, text, (size_t)(at - text));
-        gbx_session_log(s, "text before an answer was dropped: %s", s->stray);
-        on_response(s, &message, 0);
-        return true;
-    }
-    return false;
-}
-
 /* ---- hooks of the link ------------------------------------------------------- */
 
 static void on_message(void *user, const char *text, size_t len, int64_t about)
@@ -370,7 +351,7 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     gbx_rpc_message message;
     gbx_rpc_fault fault;
     bool is_read = gbx_rpc_read(text, len, &message, &fault);
-    int64_t id = is_read ? about : find_id(text, len, about, &fault);
+    int64_t id = is_read || about != 0 ? about : find_id(text, len);
     char why[200];
     char told[240];
 
@@ -380,8 +361,6 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
             fail_request(s, about, "its answer is not valid");
         return;
     }
-    if (s->is_process && take_behind(s, text, len))
-        return;
     say_fault(text, len, &fault, why, sizeof why);
     if (s->is_process)
         note_stray(s, text, len);
@@ -609,7 +588,6 @@ void gbx_session_free(gbx_session *session)
     gbx_mcp_timer_cleanup(&session->check_timer);
     gbx_tools_drop(session->tools);
     gbx_tools_drop(session->coming);
-    gbx_buf_cleanup(&session->cursor);
     gbx_questions_forget(&session->questions);
     free(session->page);
     free(session);

@@ -248,8 +248,6 @@ static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *serv
     find_sign_in(server, trust, until);
     if (until[0] != '\0')
         gbx_term_print(out, "  (signed in until %s)", until);
-    if (server->unsent_headers != NULL)
-        gbx_term_print(out, "  (" GBX_MCP_UNSENT_FORMAT ")", server->unsent_headers);
     for (size_t i = 0; i < server->hidden_count; i++)
         gbx_term_print(out, "%s%s",
                        i > 0 ? ", " : "  (removed from answers: ", server->hidden[i]);
@@ -327,7 +325,6 @@ static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
     find_sign_in(server, f->of->config->trust, until);
     if (until[0] != '\0')
         gbx_json_put_text(to, "signedInUntil", until);
-    gbx_json_put_text(to, "unsentHeaders", server->unsent_headers);
     if (server->hidden_count > 0) {
         gbx_json_put_open(to, "removedFromAnswers", '[');
         for (size_t i = 0; i < server->hidden_count; i++)

@@ -82,20 +82,14 @@ static void on_log(void *user, const char *server, const char *line)
         gbx_mcp_warn("%s: %.*s", server, (int)text.len, (const char *)text.data);
 }
 
-/* Report faults of the configuration, and headers that are not sent. */
+/* Report faults of the configuration. */
 static void say_trouble(servers_of_code *servers)
 {
-    char line[512];
-
     for (size_t i = 0; i < servers->config->server_count; i++) {
         const gbx_mcp_upstream_config *one = &servers->config->servers[i];
 
         if (one->fault != NULL)
             on_log(servers, one->name, one->fault);
-        if (one->unsent_headers == NULL || one->disabled)
-            continue;
-        (void)snprintf(line, sizeof line, GBX_MCP_UNSENT_FORMAT, one->unsent_headers);
-        on_log(servers, one->name, line);
     }
 }
 

@@ -135,7 +135,6 @@ static void print_server(gbx_buf *to, const gbx_mcp_upstream_config *s)
     print_text(to, "cwd", s->cwd);
     print_text(to, "url", s->url);
     print_variables(to, "header", s->headers, s->header_count);
-    print_text(to, "unsent", s->unsent_headers);
     for (size_t i = 0; i < s->inherit_count; i++)
         print_text(to, "inherited", s->inherit[i]);
     print_text(to, "description", s->description);

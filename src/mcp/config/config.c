@@ -151,51 +151,12 @@ static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view v
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
 }
 
-/* ---- the fingerprint -------------------------------------------------------- */
-
-/* The contents decide, not the time: editors and file
- * synchronizers rewrite files without changing them. */
-
-static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
-                       size_t len)
-{
-    uint8_t digest[GBX_SHA256_SIZE];
-
-    gbx_sha256_of(text, len, digest);
-    return memcmp(digest, stamp->digest, sizeof digest) == 0;
-}
-
-/* Take the fingerprint of the open file and its contents. */
-static void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd,
-                                       const void *text, size_t len)
-{
-    stamp->is_set = fstat(fd, &stamp->then) == 0 && S_ISREG(stamp->then.st_mode);
-    gbx_sha256_of(text, len, stamp->digest);
-    stamp->len = len;
-}
-
 bool gbx_config_has_changed(const gbx_mcp_config *config)
 {
-    gbx_config_fingerprint *stamp = config->stamp;
-    GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     struct stat now;
-    bool has_changed = false;
 
-    if (!stamp->is_set || stat(config->path, &now) != 0 || !S_ISREG(now.st_mode) ||
-        gbx_file_is_same(&now, &stamp->then))
-        return false;
-    fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
-        return false;
-    /* One byte more than before is enough to see a difference. */
-    gbx_buf_init_secret(&text, stamp->len + 1);
-    if (gbx_buf_read(&text, fd)) {
-        has_changed = !has_digest(stamp, text.data, text.len);
-        if (!has_changed)
-            stamp->then = now;
-    }
-    return has_changed;
+    return S_ISREG(config->read.st_mode) && stat(config->path, &now) == 0 &&
+           S_ISREG(now.st_mode) && !gbx_file_is_same(&now, &config->read);
 }
 
 /* ---- JSON as editors accept it ------------------------------------------------ */
@@ -281,7 +242,6 @@ static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
 
     gbx_mcp_settings_default(&config->settings);
     config->rules = gbx_need(gbx_gate_rules_new());
-    config->stamp = gbx_need(calloc(1, sizeof *config->stamp));
     config->path = path != NULL ? gbx_need(strdup(path)) : NULL;
     config->trust = config->rules->secrets->trust = trust;
     return config;
@@ -415,8 +375,8 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
         return status;
     status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
                                   buf.len, path, trust, ret, reterr);
-    if (status == GBX_OK)
-        gbx_config_fingerprint_set((*ret)->stamp, fd, buf.data, buf.len);
+    if (status == GBX_OK && fstat(fd, &(*ret)->read) != 0)
+        (*ret)->read = (struct stat){0};
     return status;
 }
 
@@ -431,8 +391,6 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->settings.audit_path);
     gbx_wipe(config->settings.runner);
     gbx_gate_rules_free(config->rules);
-    free(config->stamp);
-
     free(config->path);
     free(config);
 }

@@ -19,7 +19,6 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/json_view.h"
-#include "base/sha256.h"
 #include "policy/policy.h"
 
 #include <limits.h>
@@ -126,8 +125,6 @@ typedef struct gbx_mcp_upstream_config {
     char *url;
     gbx_mcp_variable *headers;
     size_t header_count;
-    /* Headers that the transport sets itself: their names, left out of `headers`. */
-    char *unsent_headers; /* or NULL */
     /* "glovebox": {"env": [...]}: names of further variables that it inherits. */
     char **inherit;
     size_t inherit_count;
@@ -152,10 +149,6 @@ typedef struct gbx_mcp_upstream_config {
     bool is_malformed; /* its entry is wrong: only its name was kept */
 } gbx_mcp_upstream_config;
 
-/* Format of a message for people; its argument is unsent_headers. */
-#define GBX_MCP_UNSENT_FORMAT \
-    "not sent as configured, but as the transport sets them: %.400s"
-
 typedef struct gbx_mcp_settings {
     char *tool_prefix;       /* "" or "mcp_" */
     uint32_t timeout_ms;     /* of execute: default and maximum; 120000 unless set */
@@ -172,8 +165,7 @@ typedef struct gbx_mcp_settings {
     char *runner;            /* the address of machines that run code, or NULL */
 } gbx_mcp_settings;
 
-struct gbx_config_fingerprint; /* defined below */
-struct gbx_gate_rules;         /* "rules" and "secrets"; see rules/rules.h */
+struct gbx_gate_rules; /* "rules" and "secrets"; see rules/rules.h */
 
 typedef struct gbx_mcp_config {
     char *path;      /* of the file, for messages */
@@ -181,8 +173,8 @@ typedef struct gbx_mcp_config {
     gbx_mcp_upstream_config *servers;
     size_t server_count;
     gbx_mcp_settings settings;
-    struct gbx_gate_rules *rules;         /* never NULL after a successful load */
-    struct gbx_config_fingerprint *stamp; /* never NULL either */
+    struct gbx_gate_rules *rules; /* never NULL after a successful load */
+    struct stat read;             /* the file when it was read */
 } gbx_mcp_config;
 
 /* path NULL: the defaults, without servers. GBX_E_POLICY with line and column if the
@@ -202,23 +194,9 @@ const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *confi
 /* Turn name into a valid server name: "Google Drive" becomes "Google-Drive". */
 void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 
-/* ---- the fingerprint, in config.c ---------------------------------------- */
-
-/*
- * Detects that a configuration file has changed since it was read. The server keeps the
- * configuration that it read, and reports that the edit has no effect yet.
- */
-
-typedef struct gbx_config_fingerprint {
-    bool is_set; /* it was a regular file; a pipe can be read only once */
-    struct stat then;
-    size_t len;
-    uint8_t digest[GBX_SHA256_SIZE];
-} gbx_config_fingerprint;
-
-/* True if the file at config->path has other contents. The contents are compared only
- * if the file was written or replaced. False if it is missing or unreadable, since a
- * restart would not help. */
+/* True if the file at config->path was written or replaced since it was read: the server
+ * keeps the configuration that it read, and reports that the edit has no effect yet. False
+ * if it is missing, since a restart would not help, and of a pipe. */
 bool gbx_config_has_changed(const gbx_mcp_config *config);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "mcp/config/config.h"
 #include "policy/policy.h"
@@ -19,8 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define ITEMS_MAX      1000 /* of args, env or headers */
-#define NAME_MAX_SHOWN 64   /* of a header's name in a message */
+#define ITEMS_MAX 1000 /* of args, env or headers */
 
 /* An entry that is being read. */
 typedef struct entry {
@@ -29,16 +29,12 @@ typedef struct entry {
     bool has_type;
 } entry;
 
-static void free_variable(gbx_mcp_variable *variable)
-{
-    gbx_wipe(variable->value);
-    free(variable->name);
-}
-
 static void free_variables(gbx_mcp_variable *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free_variable(&list[i]);
+    for (size_t i = 0; i < count; i++) {
+        gbx_wipe(list[i].value);
+        free(list[i].name);
+    }
     free(list);
 }
 
@@ -52,7 +48,6 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->cwd);
     free(server->url);
     free_variables(server->headers, server->header_count);
-    free(server->unsent_headers);
     gbx_names_free(server->inherit, server->inherit_count);
     gbx_names_free(server->plain, server->plain_count);
     gbx_names_free(server->hidden, server->hidden_count);
@@ -104,6 +99,33 @@ void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
     out[len] = '\0';
     if (len == 0)
         memcpy(out, "server", sizeof "server");
+}
+
+/* ---- misspelt members: skipped, they would have no effect --------------------- */
+
+#define SHORT_MAX 5 /* shorter names are too near to one another */
+
+static bool has_one_letter_more(const char *longer, const char *shorter)
+{
+    while (*shorter != '\0' && *longer == *shorter) {
+        longer++;
+        shorter++;
+    }
+    return *longer != '\0' && strcmp(longer + 1, shorter) == 0;
+}
+
+const char *gbx_mcp_typo_of(const char *name, const char *const *words, size_t count,
+                            size_t loose)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, words[i]) == 0)
+            return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (gbx_names_alike(name, words[i]) ||
+            (i < loose && (has_one_letter_more(name, words[i]) ||
+                           has_one_letter_more(words[i], name))))
+            return words[i];
+    return strlen(name) > SHORT_MAX ? gbx_nearest_name(name, words, loose) : NULL;
 }
 
 /* ---- entries -------------------------------------------------------------------- */
@@ -298,52 +320,8 @@ static gbx_status read_url(gbx_json_reader *r, gbx_view value, void *target)
     return status == GBX_OK ? fill(r, e->url, &e->server->url) : status;
 }
 
-typedef struct pairs {
-    gbx_mcp_variable **items;
-    size_t *count;
-    gbx_mcp_upstream_config *headers_of; /* NULL: they are variables */
-} pairs;
-
-static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *name)
-{
-    if (*p->count == ITEMS_MAX)
-        return gbx_json_refuse_key(r, "there are more than %d of these", ITEMS_MAX);
-    if (p->headers_of != NULL ? !gbx_is_token(name, strlen(name))
-                              : *name == '\0' || strchr(name, '=') != NULL)
-        return gbx_json_refuse_key(r, p->headers_of != NULL
-                                          ? "this is not the name of a header"
-                                          : "this is not the name of a variable");
-    return GBX_OK;
-}
-
-static gbx_status read_pair(gbx_json_reader *r, const char *name, gbx_view value,
-                            void *target)
-{
-    pairs *p = target;
-    gbx_mcp_variable *room;
-    gbx_status status = check_pair(r, p, name);
-
-    if (status != GBX_OK || gbx_view_kind(value) == 'n') /* null counts as missing */
-        return status;
-    room = gbx_need(gbx_list_room(p->items, *p->count, sizeof *room));
-    ++*p->count;
-    room->name = gbx_need(strdup(name));
-    status = read_value(r, value, &room->value);
-    if (status == GBX_OK && p->headers_of != NULL &&
-        strpbrk(room->value, "\r\n") != NULL)
-        return gbx_json_refuse(r, "a header has no line end in it, with its variables");
-    return status;
-}
-
-static gbx_status read_env(gbx_json_reader *r, gbx_view value, void *target)
-{
-    entry *e = target;
-    pairs p = {&e->server->env, &e->server->env_count, NULL};
-
-    return gbx_json_read_members(r, value, read_pair, &p);
-}
-
-static bool is_own(const char *name)
+/* The transport sets these itself, and leaves out what is configured. */
+static bool is_own_header(const char *name)
 {
     static const char *const own[] = {
         "Accept",         "Accept-Encoding",
@@ -364,39 +342,51 @@ static bool is_own(const char *name)
     return strncasecmp(name, params, sizeof params - 1) == 0;
 }
 
-/* Leave out the headers that the transport sets itself, but keep their names. */
-static void drop_own_headers(gbx_mcp_upstream_config *server)
+typedef struct pairs {
+    gbx_mcp_variable **items;
+    size_t *count;
+    bool are_headers; /* or variables */
+} pairs;
+
+static gbx_status read_pair(gbx_json_reader *r, const char *name, gbx_view value,
+                            void *target)
 {
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf names = {.ceiling = server->header_count * (NAME_MAX_SHOWN + 2) + 1};
-    size_t kept = 0;
+    pairs *p = target;
+    gbx_mcp_variable *room;
+    gbx_status status;
 
-    for (size_t i = 0; i < server->header_count; i++) {
-        gbx_mcp_variable *header = &server->headers[i];
+    if (*p->count == ITEMS_MAX)
+        return gbx_json_refuse_key(r, "there are more than %d of these", ITEMS_MAX);
+    if (p->are_headers ? !gbx_is_token(name, strlen(name))
+                       : *name == '\0' || strchr(name, '=') != NULL)
+        return gbx_json_refuse_key(r, p->are_headers
+                                          ? "this is not the name of a header"
+                                          : "this is not the name of a variable");
+    if (gbx_view_kind(value) == 'n' || (p->are_headers && is_own_header(name)))
+        return GBX_OK; /* null counts as missing */
+    room = gbx_need(gbx_list_room(p->items, *p->count, sizeof *room));
+    ++*p->count;
+    room->name = gbx_need(strdup(name));
+    status = read_value(r, value, &room->value);
+    if (status == GBX_OK && p->are_headers && strpbrk(room->value, "\r\n") != NULL)
+        return gbx_json_refuse(r, "a header has no line end in it, with its variables");
+    return status;
+}
 
-        if (!is_own(header->name)) {
-            server->headers[kept++] = *header;
-            continue;
-        }
-        (void)gbx_buf_printf(&names, "%s%.*s", names.len > 0 ? ", " : "",
-                             NAME_MAX_SHOWN, header->name);
-        free_variable(header);
-    }
-    if (kept == server->header_count)
-        return;
-    server->header_count = kept;
-    server->unsent_headers = gbx_need(gbx_buf_take_string(&names, NULL));
+static gbx_status read_env(gbx_json_reader *r, gbx_view value, void *target)
+{
+    entry *e = target;
+    pairs p = {&e->server->env, &e->server->env_count, false};
+
+    return gbx_json_read_members(r, value, read_pair, &p);
 }
 
 static gbx_status read_headers(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
-    pairs p = {&e->server->headers, &e->server->header_count, e->server};
-    gbx_status status = gbx_json_read_members(r, value, read_pair, &p);
+    pairs p = {&e->server->headers, &e->server->header_count, true};
 
-    if (status == GBX_OK)
-        drop_own_headers(e->server);
-    return status;
+    return gbx_json_read_members(r, value, read_pair, &p);
 }
 
 static gbx_status read_type(gbx_json_reader *r, gbx_view value, void *target)
@@ -605,12 +595,6 @@ static gbx_status check_whole(gbx_json_reader *r, const entry *e)
     return GBX_OK;
 }
 
-static bool is_off(gbx_view value)
-{
-    return gbx_view_is_true(gbx_view_member(value, "disabled")) ||
-           gbx_view_kind(gbx_view_member(value, "enabled")) == 'f';
-}
-
 static gbx_status read_entry(gbx_json_reader *r, const char *name, gbx_view value,
                              gbx_mcp_upstream_config *server)
 {
@@ -692,7 +676,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view va
         if (!is_server_name(name))
             find_name(all, name, own_name);
         server =
-            add_server(config, is_server_name(name) ? name : own_name, is_off(value));
+            add_server(config, is_server_name(name) ? name : own_name,
+                       gbx_view_is_true(gbx_view_member(value, "disabled")) ||
+                           gbx_view_kind(gbx_view_member(value, "enabled")) == 'f');
         status = read_entry(r, name, value, server);
     }
     if (status != GBX_E_POLICY)

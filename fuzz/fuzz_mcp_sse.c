@@ -17,13 +17,11 @@ static void read_events(const uint8_t *data, size_t size, size_t piece, gbx_buf 
     gbx_sse_init(&sse, size + 16);
     for (size_t at = 0; at < size && fed; at += piece) {
         fed = gbx_sse_feed(&sse, data + at, size - at < piece ? size - at : piece);
-        do
-            while (gbx_sse_next(&sse, &event)) {
-                assert(event.len <= size);
-                (void)gbx_buf_printf(to, "%s %zu ", event.name, event.len);
-                (void)gbx_buf_append(to, event.data, event.len);
-            }
-        while (sse.has_more);
+        while (gbx_sse_next(&sse, &event)) {
+            assert(event.len <= size);
+            (void)gbx_buf_printf(to, "%s %zu ", event.name, event.len);
+            (void)gbx_buf_append(to, event.data, event.len);
+        }
     }
     gbx_sse_cleanup(&sse);
 }

@@ -95,32 +95,6 @@ TEST(events__that_are_many_are_read_in_one_pass)
     free(text);
 }
 
-/* Comments and the like are looked at in short calls, in between of which others run. */
-TEST(a_flood_of_no_events__is_looked_at_in_steps)
-{
-    enum { BYTES = 1000000 };
-    char *text = malloc(BYTES);
-    unsigned steps = 0;
-    gbx_sse_event event;
-    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
-
-    memset(text, '\n', BYTES);
-    gbx_sse_init(&sse, GBX_MIB(2));
-    assert_true(gbx_sse_feed(&sse, text, BYTES));
-    assert_true(gbx_sse_feed(&sse, "data: x\n\n", 9));
-    for (size_t left = BYTES; !gbx_sse_next(&sse, &event); steps++) {
-        assert_true(sse.has_more && steps < 100);
-        assert_true(gbx_sse_ahead(&sse) < left);
-        left = gbx_sse_ahead(&sse);
-    }
-
-    assert_true(steps > 10);
-    assert_memory_equal(event.data, "x", event.len);
-    assert_false(gbx_sse_next(&sse, &event));
-    assert_false(sse.has_more);
-    free(text);
-}
-
 /* What was read is no part of what has a ceiling. */
 TEST(events__that_were_read_leave_room_for_others)
 {

@@ -142,8 +142,6 @@ static void tell(gbx_http_exchange *e)
         gbx_mcp_timer_fire(&e->turn);
         if (hooks->event != NULL)
             hooks->event(e->options.user, e, &event);
-    } else if (e->is_stream && e->sse.has_more) {
-        gbx_mcp_timer_fire(&e->turn);
     } else if (e->is_paused) {
         read_on(e);
     } else if (e->is_over) {

@@ -334,10 +334,8 @@ void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms);
  * out. No I/O.
  *
  *     gbx_sse_feed(&sse, bytes, n);
- *     do
- *         while (gbx_sse_next(&sse, &event))
- *             ...
- *     while (sse.has_more);
+ *     while (gbx_sse_next(&sse, &event))
+ *         ...
  */
 
 #define GBX_SSE_NAME_MAX 32
@@ -356,7 +354,6 @@ typedef struct gbx_sse {
     bool has_data;
     bool is_told; /* data belongs to the last event; dropped at the next call */
     bool had_cr;
-    bool has_more; /* the last call has left some input unexamined */
 } gbx_sse;
 
 /* Borrowed until the next call. */
@@ -378,8 +375,7 @@ size_t gbx_sse_ahead(const gbx_sse *sse);
 /* False: an event is longer than event_max, or memory is out; the stream is
  * unusable. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len);
-/* False: no event is complete; or one was too long (data.failed); or the bounded part
- * that one call examines has none (has_more: call it again). */
+/* False: no event is complete, or one was too long (data.failed). */
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
 
 /* ---- http_exchange.c ----------------------------------------------------- */

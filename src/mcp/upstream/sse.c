@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes without an event that one call examines: other work must get its turn. */
-#define LOOK_BYTES GBX_KIB(64)
-
 /* A longer pause than eleven days is not believed. */
 #define RETRY_MAX_MS 1000000000
 
@@ -136,11 +133,10 @@ static void drop_event(gbx_sse *sse)
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
     const char *text = (const char *)sse->in.data;
-    size_t until = sse->start + LOOK_BYTES;
     bool found = false;
 
     drop_event(sse);
-    while (!found && sse->start < until && sse->start < sse->in.len) {
+    while (!found && sse->start < sse->in.len) {
         const char *line = text + sse->start;
         size_t from = sse->seen > sse->start ? sse->seen : sse->start;
         const char *end = memchr(text + from, '\n', sse->in.len - from);
@@ -155,7 +151,6 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         sse->is_begun = true;
         sse->start = sse->seen + 1;
     }
-    sse->has_more = !found && sse->start >= until && !sse->data.failed;
     if (sse->start > sse->in.len / 2)
         drop_read(sse);
     if (!found || sse->data.failed)

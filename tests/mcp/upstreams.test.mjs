@@ -133,7 +133,7 @@ test('what a server says of itself is told without the secret in it', async () =
   const doctor = spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path], { env: { ...env, ...withToken.env } });
   said.push(other.stderr, `${doctor.stdout}`);
   for (const text of said) assert.doesNotMatch(text, /f00d-beef/);
-  assert.match(said[0], /told-\{\{secret:KEY\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
+  assert.match(said[0], /told-\{\{secret:KEY\}\}.*1 tools: a \(1 left out, one with a secret in the name/);
   assert.match(said[1], /secret:KEY/);
   assert.match(`${doctor.stdout}`, /told-\{\{secret/);
 });
@@ -347,13 +347,13 @@ test('tools that cannot be called are counted, and those without a schema are no
   const path = configure('odd.json', { odd: told(`[${TOOL}, { name: 'free' }, { name: 'x', inputSchema: [] },
     { name: 'u'.repeat(257), inputSchema: {} }]`), many: told(
     "Array.from({ length: 5000 }, (_, i) => ({ name: 'tool_' + i }))") });
-  const why = '2 left out: 1 with a name of more than 256 bytes, 1 whose inputSchema is not an object';
+  const why = '2 left out, the first one whose inputSchema is not an object';
   const run = (...args) => spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path, ...args],
     { env, encoding: 'utf8' });
   const [odd, many] = run().stdout.split('\n');
   assert.match(odd, / 2 tools \(0 only read\) /);
   assert.ok(odd.endsWith(`(${why})`), odd);
-  assert.match(many, /4096 tools .*\(904 left out: 904 beyond the first 4096\)$/);
+  assert.match(many, /4096 tools .*\(904 left out, the first one beyond the first 4096\)$/);
   const json = JSON.parse(run('--json').stdout).servers[0];
   assert.deepEqual([json.tools, json.leftOutTools, json.leftOut], [2, 2, why]);
 

@@ -45,31 +45,17 @@ typedef struct gbx_tool {
     size_t len;
 } gbx_tool;
 
-/* Why a tool is left out. */
-typedef enum gbx_tool_flaw {
-    GBX_TOOL_NO_NAME,
-    GBX_TOOL_LONG_NAME,
-    GBX_TOOL_TWICE,
-    GBX_TOOL_NO_SCHEMA,
-    GBX_TOOL_UNSOUND,
-    GBX_TOOL_TOO_MANY,
-    GBX_TOOL_TOO_LONG,
-    GBX_TOOL_SECRET,
-    GBX_TOOL_FLAWS,
-    GBX_TOOL_FINE = GBX_TOOL_FLAWS
-} gbx_tool_flaw;
-
 /* Shared by a session and its server. drop, find, nearest, view and same take NULL. */
 typedef struct gbx_tools {
     unsigned users;
     gbx_buf json; /* "[...]" without a NUL, once it is closed */
     gbx_tool *list;
     size_t count;
-    size_t dropped; /* number of tools left out */
-    size_t flaws[GBX_TOOL_FLAWS];
-    bool is_cut; /* the server has more pages, which were not read */
-    /* "2 left out: 1 with no name, 1 there twice; further pages were not read", or "";
-     * once it is closed. */
+    size_t dropped;   /* number of tools left out */
+    const char *flaw; /* of the first of them, or NULL; constant */
+    bool is_cut;      /* the server has more pages, which were not read */
+    /* "2 left out, one that is there twice; further pages were not read", or ""; once it
+     * is closed. */
     char dropped_why[GBX_TOOLS_DROPPED_SIZE];
 } gbx_tools;
 

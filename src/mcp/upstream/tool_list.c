@@ -8,6 +8,7 @@
 #include "mcp/rpc/rpc.h"
 #include "policy/policy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,6 @@ static bool is_name(const char *name)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return false;
     return *name != 0;
-}
-
-/* A server that omits the schema accepts any object. */
-static bool is_schema(gbx_view schema)
-{
-    char kind = gbx_view_kind(schema);
-
-    return schema.at == NULL || kind == 'n' || kind == '{';
 }
 
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
@@ -41,49 +34,33 @@ static bool has_room(const gbx_tools *tools, gbx_view view)
     return tools->json.len + view.len + 2 <= GBX_TOOLS_BYTES_MAX;
 }
 
-/* Check whether the tool can be called, and copy its name. */
-static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view, bool has_headers,
-                               char *name, size_t size)
+/* Check whether the tool can be called, and copy its name. NULL, or why not. */
+static const char *read_tool(const gbx_tools *tools, gbx_view view, bool has_headers,
+                             char *name, size_t size)
 {
     gbx_view schema = gbx_view_member(view, "inputSchema");
     gbx_view written = gbx_view_member(view, "name");
 
+    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
+                   "the words say so");
     /* Each name is compared with all earlier ones: their number must be limited. */
     if (gbx_tools_is_full(tools))
-        return GBX_TOOL_TOO_MANY;
+        return "beyond the first 4096";
     if (!gbx_rpc_copy_text(written, name, size))
-        return gbx_view_kind(written) == '"' && written.len > size ? GBX_TOOL_LONG_NAME
-                                                                   : GBX_TOOL_NO_NAME;
+        return gbx_view_kind(written) == '"' && written.len > size
+                   ? "with a name of more than 256 bytes"
+                   : "with no name";
     if (!is_name(name))
-        return GBX_TOOL_NO_NAME;
+        return "with a name that cannot be written";
     if (gbx_tools_find(tools, name) != NULL)
-        return GBX_TOOL_TWICE;
-    if (!is_schema(schema))
-        return GBX_TOOL_NO_SCHEMA;
+        return "that is there twice";
+    /* A server that omits the schema accepts any object. */
+    if (schema.at != NULL && gbx_view_kind(schema) != 'n' &&
+        gbx_view_kind(schema) != '{')
+        return "whose inputSchema is not an object";
     if (has_headers && schema.at != NULL && !gbx_params_are_sound(schema))
-        return GBX_TOOL_UNSOUND;
-    return has_room(tools, view) ? GBX_TOOL_FINE : GBX_TOOL_TOO_LONG;
-}
-
-/* Only is_reading and is_repeatable are set. */
-static gbx_tool hints_of(gbx_view view)
-{
-    gbx_view hints = gbx_view_member(view, "annotations");
-    bool is_reading = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"));
-
-    return (gbx_tool){
-        .is_reading = is_reading,
-        .is_repeatable =
-            is_reading || gbx_view_is_true(gbx_view_member(hints, "idempotentHint")),
-    };
-}
-
-/* If two entries have one name, a hint counts only if both have it: only the server
- * knows which of them is called. */
-static void take_less(gbx_tool *tool, const gbx_tool *other)
-{
-    tool->is_reading = tool->is_reading && other->is_reading;
-    tool->is_repeatable = tool->is_repeatable && other->is_repeatable;
+        return "with an x-mcp-header against the rules";
+    return has_room(tools, view) ? NULL : "with which the list is longer than 16 MiB";
 }
 
 /* Redact the definition, if need be in clean. False: this fails or changes its name. */
@@ -100,31 +77,43 @@ static bool redact_tool(const gbx_policy *secrets, const char *name, gbx_view *v
                         gbx_view_is_text(gbx_view_member(*view, "name"), name));
 }
 
-static gbx_tool_flaw add_tool(gbx_tools *tools, gbx_view view, bool has_headers,
-                              const gbx_policy *secrets)
+/* NULL, or why it is left out. */
+static const char *add_tool(gbx_tools *tools, gbx_view view, bool has_headers,
+                            const gbx_policy *secrets)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
-    char name[GBX_TOOL_NAME_MAX + 1];
-    gbx_tool_flaw flaw = read_tool(tools, view, has_headers, name, sizeof name);
-    gbx_tool tool = hints_of(view);
+    char name[GBX_TOOL_NAME_MAX + 1] = "";
+    const char *flaw = read_tool(tools, view, has_headers, name, sizeof name);
+    gbx_view hints = gbx_view_member(view, "annotations");
+    bool is_reading = gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"));
+    bool is_repeatable =
+        is_reading || gbx_view_is_true(gbx_view_member(hints, "idempotentHint"));
+    gbx_tool *other = flaw != NULL ? gbx_tools_find(tools, name) : NULL;
+    gbx_tool tool;
 
-    if (flaw == GBX_TOOL_TWICE)
-        take_less(gbx_tools_find(tools, name), &tool);
-    if (flaw != GBX_TOOL_FINE)
+    /* If two entries have one name, a hint counts only if both have it: only the server
+     * knows which of them is called. */
+    if (other != NULL) {
+        other->is_reading = other->is_reading && is_reading;
+        other->is_repeatable = other->is_repeatable && is_repeatable;
+    }
+    if (flaw != NULL)
         return flaw;
     if (!redact_tool(secrets, name, &view, &clean))
-        return GBX_TOOL_SECRET;
+        return "with a secret in the name";
     if (!has_room(tools, view)) /* it may have become longer */
-        return GBX_TOOL_TOO_LONG;
+        return "with which the list is longer than 16 MiB";
     gbx_json_put_key(&tools->json, NULL);
-    tool.name = gbx_need(strdup(name));
-    tool.at = tools->json.len;
-    tool.len = view.len; /* joining its lines keeps the length */
+    tool = (gbx_tool){.name = gbx_need(strdup(name)),
+                      .is_reading = is_reading,
+                      .is_repeatable = is_repeatable,
+                      .at = tools->json.len,
+                      .len = view.len}; /* joining its lines keeps the length */
     (void)gbx_json_append_line(&tools->json, view.at, view.len);
     tools->list =
         gbx_need(reallocarray(tools->list, tools->count + 1, sizeof *tools->list));
     tools->list[tools->count++] = tool;
-    return flaw;
+    return NULL;
 }
 
 bool gbx_tools_add(gbx_tools *tools, gbx_view page, bool has_headers,
@@ -137,12 +126,10 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, bool has_headers,
     if (gbx_view_kind(page) != '[')
         return false;
     while (gbx_view_next(page, &cursor, &none, &view)) {
-        gbx_tool_flaw flaw = add_tool(tools, view, has_headers, secrets);
+        const char *flaw = add_tool(tools, view, has_headers, secrets);
 
-        if (flaw != GBX_TOOL_FINE) {
-            tools->dropped++;
-            tools->flaws[flaw]++;
-        }
+        if (flaw != NULL && tools->dropped++ == 0)
+            tools->flaw = flaw;
     }
     return !tools->json.failed;
 }
@@ -197,40 +184,20 @@ const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
     return gbx_nearest_name(name, candidates, count);
 }
 
-static void say_dropped(gbx_tools *tools)
-{
-    static const char *const words[GBX_TOOL_FLAWS] = {
-        [GBX_TOOL_NO_NAME] = "with no name, or none that can be written",
-        [GBX_TOOL_LONG_NAME] = "with a name of more than 256 bytes",
-        [GBX_TOOL_TWICE] = "there twice",
-        [GBX_TOOL_NO_SCHEMA] = "whose inputSchema is not an object",
-        [GBX_TOOL_UNSOUND] = "with an x-mcp-header against the rules",
-        [GBX_TOOL_TOO_MANY] = "beyond the first 4096",
-        [GBX_TOOL_TOO_LONG] = "with which the list is longer than 16 MiB",
-        [GBX_TOOL_SECRET] = "with a secret in the name",
-    };
-    gbx_buf text = {.ceiling = sizeof tools->dropped_why - 1};
-
-    _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
-                   "the words say so");
-    if (tools->dropped > 0)
-        (void)gbx_buf_printf(&text, "%zu left out", tools->dropped);
-    for (size_t i = 0, said = 0; i < GBX_TOOL_FLAWS; i++)
-        if (tools->flaws[i] > 0)
-            (void)gbx_buf_printf(&text, "%s%zu %s", said++ > 0 ? ", " : ": ",
-                                 tools->flaws[i], words[i]);
-    if (tools->is_cut)
-        (void)gbx_buf_printf(&text, "%sfurther pages were not read",
-                             text.len > 0 ? "; " : "");
-    if (text.len > 0)
-        memcpy(tools->dropped_why, text.data, text.len);
-    gbx_buf_cleanup(&text);
-}
-
 void gbx_tools_close(gbx_tools *tools)
 {
+    int len = 0;
+
     (void)gbx_buf_puts(&tools->json, "]");
-    say_dropped(tools);
+    if (tools->dropped > 0)
+        len = snprintf(tools->dropped_why, sizeof tools->dropped_why,
+                       tools->dropped > 1 ? "%zu left out, the first one %s"
+                                          : "%zu left out, one %s",
+                       tools->dropped, tools->flaw);
+    if (tools->is_cut)
+        (void)snprintf(tools->dropped_why + len,
+                       sizeof tools->dropped_why - (size_t)len,
+                       "%sfurther pages were not read", len > 0 ? "; " : "");
 }
 
 gbx_view gbx_tools_view(const gbx_tools *tools)

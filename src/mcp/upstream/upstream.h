@@ -24,8 +24,7 @@
 /* Progress extends the time of a call up to this many times its timeout. */
 #define GBX_UPSTREAM_PROGRESS_TIMES 10
 
-/* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
-#define GBX_TOOLS_DROPPED_SIZE 512
+#define GBX_TOOLS_DROPPED_SIZE 160
 
 typedef struct gbx_upstreams gbx_upstreams;
 typedef struct gbx_upstream_call gbx_upstream_call;
@@ -252,7 +251,7 @@ typedef struct gbx_upstream_info {
     unsigned has;             /* bits of gbx_upstream_has; 0 while unknown */
     gbx_view tools;           /* JSON array of all pages; no value while unknown */
     size_t left_out;          /* listed tools that cannot be called */
-    const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
+    const char *left_out_why; /* "2 left out, the first one with no name", or "" */
 } gbx_upstream_info;
 
 gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,

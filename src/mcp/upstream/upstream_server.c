@@ -66,13 +66,9 @@ static void take_tools(gbx_server *server, const gbx_session *session)
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
     server->tools = gbx_tools_share(session->tools);
-    if (!gbx_tools_same(known, session->tools)) {
-        if (session->tools->flaws[GBX_TOOL_SECRET] > 0)
-            gbx_server_log(server, session->tools->dropped_why);
-        if (server->all->hooks.tools_changed != NULL)
-            server->all->hooks.tools_changed(server->all->hooks.user,
-                                             server->config->name);
-    }
+    if (!gbx_tools_same(known, session->tools) &&
+        server->all->hooks.tools_changed != NULL)
+        server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
     gbx_tools_drop(known);
 }
 

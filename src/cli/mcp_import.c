@@ -69,25 +69,13 @@ static char *text_of(gbx_view object, const char *name)
 
 /* ---- messages -------------------------------------------------------------------- */
 
-/* why: what is wrong with a file that can be read, or "". */
-static gbx_error error_of(const importing *im, const char *path, const char *why)
-{
-    gbx_error err = {0};
-
-    if (*why != '\0')
-        (void)gbx_fail(&err, GBX_E_DATA, "%s", why);
-    for (size_t i = 0; *why == '\0' && i < im->files.fault_count; i++)
-        if (strcmp(im->files.faults[i].path, path) == 0)
-            err = im->files.faults[i].err;
-    return err;
-}
-
 /* Printed after flushing standard output, which is about earlier files. */
-static void report(importing *im, const char *path, const char *why)
+static void report(void *user, const char *path, const gbx_error *err)
 {
     static const char *const hosts[] = {"claude", "claude-code", "cursor", "vscode",
                                         "codex"};
-    gbx_trouble trouble = {.file = path, .err = error_of(im, path, why)};
+    importing *im = user;
+    gbx_trouble trouble = {.file = path, .err = *err};
     const char *host = trouble.err.os_errno == ENOENT
                            ? gbx_nearest(path, hosts, GBX_COUNTOF(hosts))
                            : NULL;
@@ -104,10 +92,8 @@ static void report(importing *im, const char *path, const char *why)
         im->exit = trouble.exit;
 }
 
-/* A file that is needed for several things is reported once. */
 static void say_steps(importing *im)
 {
-    GBX_CLEANUP(gbx_free) char *reported = NULL;
     gbx_view steps = gbx_view_member(im->plan, "steps");
     size_t cursor = 0;
     gbx_view name;
@@ -115,17 +101,16 @@ static void say_steps(importing *im)
 
     while (gbx_view_next(steps, &cursor, &name, &step)) {
         GBX_CLEANUP(gbx_free) char *line = text_of(step, "say");
+        GBX_CLEANUP(gbx_free) char *path = text_of(step, "fail");
         GBX_CLEANUP(gbx_free) char *why = text_of(step, "why");
-        char *path = text_of(step, "fail");
+        gbx_error err = {0};
 
         if (line != NULL)
             gbx_term_print(&im->out, "%s\n", line);
-        if (path == NULL)
+        if (why == NULL)
             continue;
-        if (reported == NULL || strcmp(reported, path) != 0)
-            report(im, path, why != NULL ? why : "");
-        free(reported);
-        reported = path;
+        (void)gbx_fail(&err, GBX_E_DATA, "%s", why);
+        report(im, path, &err);
     }
 }
 
@@ -299,7 +284,8 @@ static bool import_all(importing *im, const import_args *args, gbx_trouble *trou
 static int import_main(void *parsed)
 {
     const import_args *args = parsed;
-    GBX_CLEANUP(cleanup) importing im = {.own_lock = -1};
+    GBX_CLEANUP(cleanup)
+    importing im = {.own_lock = -1, .files = {.unreadable = report, .user = &im}};
     gbx_trouble trouble = {0};
 
     im.out = gbx_term_open(stdout, (gbx_color)args->common.color);

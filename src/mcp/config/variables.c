@@ -63,7 +63,7 @@ static gbx_status refuse_editor(const char *text, gbx_error *reterr)
         if (strncmp(text, forms[i], strlen(forms[i])) == 0)
             return gbx_fail(reterr, GBX_E_POLICY,
                             "'%s...' is filled in by an editor alone: write "
-                            "${VAR}" GBX_VARIABLES_IMPORT,
+                            "${VAR}",
                             forms[i]);
     return GBX_OK;
 }

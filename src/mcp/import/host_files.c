@@ -47,9 +47,6 @@ gbx_status gbx_host_files_open(gbx_host_files *files, gbx_trust trust,
 
 void gbx_host_files_close(gbx_host_files *files)
 {
-    for (size_t i = 0; i < files->fault_count; i++)
-        free(files->faults[i].path);
-    free(files->faults);
     gbx_result_free(files->plan);
     gbx_engine_free(files->engine);
 }
@@ -87,13 +84,6 @@ static gbx_status ask(gbx_host_files *files, const char *function, const gbx_buf
 
 /* ---- reading a file -------------------------------------------------------------- */
 
-static bool is_toml(const char *path)
-{
-    size_t len = strlen(path);
-
-    return len > 5 && strcmp(path + len - 5, ".toml") == 0;
-}
-
 static uint32_t number_of(gbx_view view)
 {
     return gbx_view_kind(view) == '0' ? (uint32_t)strtoul(view.at, NULL, 10) : 0;
@@ -109,6 +99,7 @@ static gbx_status parse(gbx_host_files *files, const char *path, const gbx_buf *
     gbx_buf question = {.ceiling = QUESTION_MAX, .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_ERROR_MESSAGE_SIZE};
     const char *bytes = text->data != NULL ? (const char *)text->data : "";
+    const char *extension = strrchr(path, '.');
     gbx_view answer = {0};
     gbx_view m[GBX_COUNTOF(names)];
     gbx_status status;
@@ -121,7 +112,8 @@ static gbx_status parse(gbx_host_files *files, const char *path, const gbx_buf *
         return gbx_fail_at(reterr, GBX_E_DATA, line, column, "invalid UTF-8");
     }
     gbx_json_put_open(&question, NULL, '{');
-    gbx_json_put_bool(&question, "isToml", is_toml(path));
+    gbx_json_put_bool(&question, "isToml",
+                      extension != NULL && strcmp(extension, ".toml") == 0);
     gbx_json_put_key(&question, "text");
     (void)gbx_json_append_string(&question, bytes, text->len);
     (void)gbx_buf_puts(&question, "}");
@@ -157,13 +149,12 @@ gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
 
 /* ---- answers to the script ------------------------------------------------------- */
 
-static void note_fault(gbx_host_files *files, const char *path, const gbx_error *err)
+static bool is_named(const gbx_host_files *files, const char *path)
 {
-    gbx_host_fault *fault =
-        gbx_need(gbx_list_room(&files->faults, files->fault_count, sizeof *fault));
-
-    *fault = (gbx_host_fault){.path = gbx_need(strdup(path)), .err = *err};
-    files->fault_count++;
+    for (size_t i = 0; i < files->from_count; i++)
+        if (strcmp(files->from[i], path) == 0)
+            return true;
+    return false;
 }
 
 /* A worker that a hostile file has taken over must not read other files of the user. */
@@ -180,10 +171,7 @@ static bool is_of_hosts(const gbx_host_files *files, const char *path)
     for (size_t i = 0; slash != NULL && i < GBX_COUNTOF(names); i++)
         if (strcmp(slash + 1, names[i]) == 0)
             return true;
-    for (size_t i = 0; i < files->from_count; i++)
-        if (strcmp(files->from[i], path) == 0)
-            return true;
-    return false;
+    return is_named(files, path);
 }
 
 static void answer_file(gbx_host_files *files, const char *path, gbx_buf *to)
@@ -203,8 +191,8 @@ static void answer_file(gbx_host_files *files, const char *path, gbx_buf *to)
     else
         gbx_json_put_bool(to, is_missing ? "isMissing" : "isBad", true);
     (void)gbx_buf_puts(to, "}");
-    if (status != GBX_OK)
-        note_fault(files, path, &err);
+    if (status != GBX_OK && (!is_missing || is_named(files, path)))
+        files->unreadable(files->user, path, &err);
 }
 
 static void answer_real(const char *path, gbx_buf *to)
@@ -217,20 +205,14 @@ static void answer_real(const char *path, gbx_buf *to)
         gbx_json_put_json(to, NULL, "null", 4);
 }
 
-/* Append the reason without the position, which is not in a real file, and without the
- * advice to import, which is happening now. */
+/* Append the reason without the position, which is not in a real file. */
 static void put_why(gbx_buf *to, const char *fault)
 {
     static const char name[] = ": mcpServers.x";
     const char *why = strstr(fault, name);
-    const char *advice;
 
     why = why != NULL ? why + sizeof name - 1 : fault;
-    why += strspn(why, ".: ");
-    advice = strstr(why, GBX_VARIABLES_IMPORT);
-    gbx_json_put_key(to, "why");
-    (void)gbx_json_append_string(to, why,
-                                 advice != NULL ? (size_t)(advice - why) : strlen(why));
+    gbx_json_put_text(to, "why", why + strspn(why, ".: "));
 }
 
 /* Append whether our reader accepts the entry. Unset variables do not matter here. */

@@ -397,7 +397,7 @@ const isOff = (entry) => entry.disabled === true || entry.enabled === false;
 
 const isUs = ({ command, args }) => typeof command === 'string' && command.split('/').at(-1) === 'glovebox' && args?.[0] === 'mcp';
 
-/* As gbx_mcp_clean_name(): a valid name of a server. */
+/* A valid name of a server. */
 function cleanName(name) {
   let clean = '';
   for (const one of name)
@@ -451,7 +451,7 @@ class Import {
 
   fail(error) {
     if (!(error instanceof Unreadable)) throw error;
-    this.steps.push({ fail: error.path, why: error.message });
+    if (error.message !== '') this.steps.push({ fail: error.path, why: error.message });
   }
 
   /* The name of the same server in our file, which an import from any host may have chosen. The

@@ -14,20 +14,15 @@
 
 #include <glovebox/glovebox.h>
 
-/* A file that cannot be read. */
-typedef struct gbx_host_fault {
-    char *path;
-    gbx_error err;
-} gbx_host_fault;
-
 /* Zeroed at first. */
 typedef struct gbx_host_files {
     gbx_engine *engine;
     gbx_trust trust;         /* of all files that are read */
     const char *const *from; /* files that may be read besides those of known names */
     size_t from_count;
-    gbx_host_fault *faults;
-    size_t fault_count;
+    /* A file cannot be read that is there, or that was named. */
+    void (*unreadable)(void *user, const char *path, const gbx_error *err);
+    void *user;
     gbx_result *plan; /* owns the view that gbx_host_files_plan() returned */
 } gbx_host_files;
 

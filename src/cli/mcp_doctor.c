@@ -25,11 +25,6 @@
  * Rules about a server whose tools are unknown are not judged.
  */
 
-static gbx_glob_how how_of(const gbx_gate_rule *rule)
-{
-    return rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
-}
-
 static bool is_of_server(const gbx_gate_rule *rule, const char *server)
 {
     for (size_t i = 0; i < rule->server_count; i++)
@@ -56,9 +51,11 @@ static bool fits_tool_of(const char *pattern, gbx_glob_how how, gbx_view tools)
 static bool may_fit(const gbx_mcp_config *config, const gbx_view *tools,
                     const gbx_gate_rule *rule, const char *pattern)
 {
+    gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
+
     for (size_t i = 0; i < config->server_count; i++)
         if (is_of_server(rule, config->servers[i].name) &&
-            (tools[i].at == NULL || fits_tool_of(pattern, how_of(rule), tools[i])))
+            (tools[i].at == NULL || fits_tool_of(pattern, how, tools[i])))
             return true;
     return false;
 }
@@ -99,15 +96,10 @@ static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {
 /* The outcome for one server. */
 typedef struct finding {
     struct examination *of;
+    gbx_upstream_info info; /* once all have an outcome; borrowed from the upstreams */
     bool ok;
     size_t tools;
     size_t reading; /* of these, read-only as the server says */
-    size_t left_out;
-    char left_out_why[GBX_TOOLS_DROPPED_SIZE];
-    double start_ms;
-    const char *containment; /* how its processes are contained; constant */
-    char era[40];
-    char server[160]; /* the name and version that it reports */
     char fault[512];
 } finding;
 
@@ -146,21 +138,10 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
 {
     finding *f = user;
     examination *e = f->of;
-    gbx_upstream_info info =
-        gbx_upstreams_info(e->upstreams, &e->config->servers[f - e->findings]);
 
     f->ok = reply->fault == GBX_UPSTREAM_OK;
-    if (f->ok)
-        count_tools(f, reply->result);
-    else
+    if (!f->ok)
         keep_fault(f, gbx_upstream_fault_name(reply->fault), reply->message);
-    f->start_ms = info.start_ms;
-    f->containment = info.containment;
-    f->left_out = info.left_out;
-    (void)snprintf(f->left_out_why, sizeof f->left_out_why, "%s", info.left_out_why);
-    (void)snprintf(f->era, sizeof f->era, "%s", info.era);
-    (void)snprintf(f->server, sizeof f->server, "%.100s%s%.50s", info.server_name,
-                   info.version[0] != '\0' ? " " : "", info.version);
     if (--e->open == 0)
         gbx_mcp_loop_stop(e->loop, 0);
 }
@@ -189,10 +170,13 @@ static gbx_status examine(examination *e, gbx_error *reterr)
     }
     if (e->open > 0)
         (void)gbx_mcp_loop_run(e->loop);
-    for (size_t i = 0; i < e->config->server_count; i++)
-        if (e->findings[i].ok)
-            e->tools[i] =
-                gbx_upstreams_info(e->upstreams, &e->config->servers[i]).tools;
+    for (size_t i = 0; i < e->config->server_count; i++) {
+        finding *f = &e->findings[i];
+
+        f->info = gbx_upstreams_info(e->upstreams, &e->config->servers[i]);
+        if (f->ok)
+            count_tools(f, e->tools[i] = f->info.tools);
+    }
     return GBX_OK;
 }
 
@@ -258,6 +242,8 @@ static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *serv
 static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server,
                       const finding *f)
 {
+    const gbx_upstream_info *info = &f->info;
+
     pad(out, server->name, 18);
     if (is_off(server)) {
         gbx_term_paint(out, GBX_PAINT_DIM, "disabled\n");
@@ -270,13 +256,14 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
         return;
     }
     gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
-    pad(out, f->era, 12);
-    gbx_term_print(out, "%3zu tools (%zu only read)  %6.0f ms  %s", f->tools,
-                   f->reading, f->start_ms, f->server);
-    if (f->containment[0] != '\0' && strcmp(f->containment, "pid namespace") != 0)
-        gbx_term_print(out, "  (%s)", f->containment);
-    if (f->left_out_why[0] != '\0')
-        gbx_term_print(out, "  (%s)", f->left_out_why);
+    pad(out, info->era, 12);
+    gbx_term_print(out, "%3zu tools (%zu only read)  %6.0f ms  %s%s%s", f->tools,
+                   f->reading, info->start_ms, info->server_name,
+                   info->version[0] != '\0' ? " " : "", info->version);
+    if (info->containment[0] != '\0' && strcmp(info->containment, "pid namespace") != 0)
+        gbx_term_print(out, "  (%s)", info->containment);
+    if (info->left_out_why[0] != '\0')
+        gbx_term_print(out, "  (%s)", info->left_out_why);
     print_notes(out, server, f->of->config->trust);
 }
 
@@ -302,6 +289,7 @@ static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
                         const finding *f)
 {
     char until[40];
+    char name[256];
 
     gbx_json_put_open(to, NULL, '{');
     gbx_json_put_text(to, "name", server->name);
@@ -310,15 +298,17 @@ static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
                       : f->ok        ? "serves"
                                      : "fails");
     if (f->ok) {
-        gbx_json_put_text(to, "era", f->era);
-        gbx_json_put_text(to, "server", f->server);
-        gbx_json_put_text(to, "containment", f->containment);
+        (void)snprintf(name, sizeof name, "%s%s%s", f->info.server_name,
+                       f->info.version[0] != '\0' ? " " : "", f->info.version);
+        gbx_json_put_text(to, "era", f->info.era);
+        gbx_json_put_text(to, "server", name);
+        gbx_json_put_text(to, "containment", f->info.containment);
         gbx_json_put_integer(to, "tools", (int64_t)f->tools);
         gbx_json_put_integer(to, "readOnlyTools", (int64_t)f->reading);
-        gbx_json_put_integer(to, "leftOutTools", (int64_t)f->left_out);
-        if (f->left_out_why[0] != '\0')
-            gbx_json_put_text(to, "leftOut", f->left_out_why);
-        gbx_json_put_number(to, "startMs", f->start_ms);
+        gbx_json_put_integer(to, "leftOutTools", (int64_t)f->info.left_out);
+        if (f->info.left_out_why[0] != '\0')
+            gbx_json_put_text(to, "leftOut", f->info.left_out_why);
+        gbx_json_put_number(to, "startMs", f->info.start_ms);
     } else if (!is_off(server)) {
         gbx_json_put_text(to, "error", f->fault);
     }
@@ -371,14 +361,16 @@ static int report(const doctor_args *args, const examination *e)
     return ok ? 0 : gbx_status_exit(GBX_E_UNSUPPORTED);
 }
 
-static int doctor(const doctor_args *args)
+static int doctor_main(void *parsed)
 {
+    const doctor_args *args = parsed;
     GBX_CLEANUP(release) examination e = {.config = NULL};
     gbx_trouble trouble = {0};
     char own[PATH_MAX];
     const char *path = args->config;
     gbx_status status = GBX_OK;
 
+    (void)signal(SIGPIPE, SIG_IGN); /* if a server is gone, write() fails */
     if (path == NULL) {
         status = gbx_mcp_config_path(NULL, own, &trouble.err);
         path = own;
@@ -403,12 +395,6 @@ static int doctor(const doctor_args *args)
     if (status == GBX_OK)
         return report(args, &e);
     return gbx_trouble_report(&trouble, args->json, args->common.color);
-}
-
-static int doctor_main(void *args)
-{
-    (void)signal(SIGPIPE, SIG_IGN); /* if a server is gone, write() fails */
-    return doctor(args);
 }
 
 const gbx_command gbx_command_mcp_doctor = {

@@ -74,9 +74,6 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
 /* Maximum length of one text with its variables filled in, in bytes. */
 #define GBX_MCP_TEXT_MAX 65536
 
-/* Ends the error about editors' forms; `mcp import` itself leaves it out. */
-#define GBX_VARIABLES_IMPORT ", or take the file over with 'glovebox mcp import'"
-
 /* Called for each variable that is used, with value NULL if it is not set; not
  * for defaults. */
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
@@ -190,9 +187,6 @@ void gbx_mcp_config_free(gbx_mcp_config *config);
 
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
                                                      const char *name);
-
-/* Turn name into a valid server name: "Google Drive" becomes "Google-Drive". */
-void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 
 /* True if the file at config->path was written or replaced since it was read: the server
  * keeps the configuration that it read, and reports that the edit has no effect yet. False

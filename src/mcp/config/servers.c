@@ -59,14 +59,6 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->fault);
 }
 
-static void mcp_empty_server(gbx_mcp_upstream_config *server)
-{
-    char *name = server->name;
-
-    free_parts(server);
-    *server = (gbx_mcp_upstream_config){.name = name};
-}
-
 void gbx_mcp_free_server(gbx_mcp_upstream_config *server)
 {
     free_parts(server);
@@ -85,20 +77,6 @@ static bool is_server_name(const char *name)
     size_t len = strspn(name, name_letters);
 
     return len > 0 && len <= GBX_MCP_NAME_MAX && name[len] == '\0';
-}
-
-void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
-{
-    size_t len = 0;
-
-    for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
-        if (strchr(name_letters, *name) != NULL)
-            out[len++] = *name;
-        else if (len > 0 && out[len - 1] != '-')
-            out[len++] = '-';
-    out[len] = '\0';
-    if (len == 0)
-        memcpy(out, "server", sizeof "server");
 }
 
 /* ---- misspelt members: skipped, they would have no effect --------------------- */
@@ -132,20 +110,16 @@ const char *gbx_mcp_typo_of(const char *name, const char *const *words, size_t c
 
 /* An unset variable disables only this server. All of its variables are checked before
  * that is reported. */
-static gbx_status note_unset(gbx_mcp_reader *all, const char *name)
+static gbx_status on_variable(void *user, const char *name, const char *value)
 {
+    gbx_mcp_reader *all = gbx_mcp_reader_of(user);
     size_t len = strlen(name);
 
-    if (all->unset_count == ITEMS_MAX ||
+    if (value != NULL || all->unset_count == ITEMS_MAX ||
         gbx_names_find(all->unset, 0, all->unset_count, name, len) < all->unset_count)
         return GBX_OK;
     return gbx_names_add(&all->unset, &all->unset_count, name, len,
                          all->rules.json.err);
-}
-
-static gbx_status on_variable(void *user, const char *name, const char *value)
-{
-    return value == NULL ? note_unset(gbx_mcp_reader_of(user), name) : GBX_OK;
 }
 
 /* Disable the server, with the reason. */
@@ -167,8 +141,8 @@ static void take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
                               err->line, err->column, err->message);
 
     *err = (gbx_error){0};
-    mcp_empty_server(server);
-    server->is_malformed = true;
+    free_parts(server);
+    *server = (gbx_mcp_upstream_config){.name = server->name, .is_malformed = true};
     put_out_of_use(all, server, fault);
 }
 
@@ -433,24 +407,23 @@ static gbx_status add_plain(gbx_json_reader *r, const char *text, size_t len,
 
 static gbx_status read_client_text(gbx_json_reader *r, gbx_view value, void *target)
 {
-    gbx_mcp_oauth_config *oauth = target;
-    const char *name = r->row->name;
-
-    return read_text(r, value,
-                     strcmp(name, "clientId") == 0       ? &oauth->client_id
-                     : strcmp(name, "clientSecret") == 0 ? &oauth->client_secret
-                     : strcmp(name, "issuer") == 0       ? &oauth->issuer
-                                                         : &oauth->client_url);
+    return read_text(r, value, (char **)(void *)((char *)target + r->row->offset));
 }
 
 static gbx_status read_oauth(gbx_json_reader *r, gbx_view value, void *target)
 {
+#define TEXT(key, field)                                \
+    {                                                   \
+        .name = (key), .read = read_client_text,        \
+        .offset = offsetof(gbx_mcp_oauth_config, field) \
+    }
     static const gbx_json_key keys[] = {
-        {.name = "clientId", .read = read_client_text},
-        {.name = "clientSecret", .read = read_client_text},
-        {.name = "issuer", .read = read_client_text},
-        {.name = "clientMetadataUrl", .read = read_client_text},
+        TEXT("clientId", client_id),
+        TEXT("clientSecret", client_secret),
+        TEXT("issuer", issuer),
+        TEXT("clientMetadataUrl", client_url),
     };
+#undef TEXT
     gbx_mcp_oauth_config *oauth = &((gbx_mcp_upstream_config *)target)->oauth;
     gbx_status status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), oauth);
 
@@ -625,18 +598,26 @@ static bool is_in_file(const gbx_rules_reader *rules, const char *name)
     return false;
 }
 
-/* Find an unused name for a server whose own name is invalid. */
+/* Find an unused name for a server whose own name is invalid: "Google Drive" becomes
+ * "Google-Drive". */
 static void find_name(const gbx_mcp_reader *all, const char *name,
                       char out[GBX_MCP_NAME_MAX + 1])
 {
     char clean[GBX_MCP_NAME_MAX + 1];
+    size_t len = 0;
 
-    gbx_mcp_clean_name(name, clean);
-    (void)snprintf(out, sizeof clean, "%s", clean);
+    for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
+        if (strchr(name_letters, *name) != NULL)
+            clean[len++] = *name;
+        else if (len > 0 && clean[len - 1] != '-')
+            clean[len++] = '-';
+    clean[len] = '\0';
+    (void)snprintf(out, sizeof clean, "%s", len > 0 ? clean : "server");
     for (unsigned i = 2; is_in_file(&all->rules, out) ||
                          gbx_mcp_config_server(all->config, out) != NULL;
          i++)
-        (void)snprintf(out, sizeof clean, "%.*s-%u", GBX_MCP_NAME_MAX - 11, clean, i);
+        (void)snprintf(out, sizeof clean, "%.*s-%u", GBX_MCP_NAME_MAX - 11,
+                       len > 0 ? clean : "server", i);
 }
 
 static gbx_mcp_upstream_config *add_server(gbx_mcp_config *config, const char *name,

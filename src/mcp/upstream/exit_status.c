@@ -32,15 +32,6 @@ static bool is_idle(const char *text, size_t len)
     return true;
 }
 
-/* The tail may begin inside a secret, whose rest would not be recognized. */
-static gbx_span without_first_line(gbx_span text)
-{
-    gbx_span line;
-
-    (void)gbx_span_line(&text, &line);
-    return text;
-}
-
 /* Several lines, since members of an error or a usage text may follow the reason. */
 #define LAST_LINES 8
 
@@ -84,10 +75,12 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf clean = {.ceiling = (size_t)GBX_TAIL_BYTES * 8};
     gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
+    gbx_span line;
 
-    /* Redact before lines are cut: half a secret would not be found. */
+    /* Redact before lines are cut: half a secret would not be found. The first line may
+     * begin inside one. */
     if (secrets != NULL && tail->is_cut)
-        text = without_first_line(text);
+        (void)gbx_span_line(&text, &line);
     if (!gbx_secrets_append_clean(secrets, GBX_SECRET_LINE, text, &clean))
         return false;
     print_last((gbx_span){clean.data, clean.len}, to);

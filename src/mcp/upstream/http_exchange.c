@@ -109,19 +109,6 @@ static void on_over(void *user, CURLcode result)
     gbx_mcp_timer_fire(&e->turn);
 }
 
-/* Resume reading. libcurl first passes on what it buffered during the pause. */
-static void read_on(gbx_http_exchange *e)
-{
-    CURLcode result;
-
-    e->is_paused = false;
-    result = lib_of(e)->curl_easy_pause(e->easy, CURLPAUSE_CONT);
-    if (result == CURLE_OK)
-        return;
-    gbx_multi_remove(e->options.web->multi, e->easy);
-    on_over(e, result);
-}
-
 static bool begin(gbx_http_exchange *e)
 {
     e->is_added = gbx_multi_add(e->options.web->multi, e->easy, &e->multi_entry);
@@ -133,6 +120,7 @@ static void tell(gbx_http_exchange *e)
 {
     const gbx_http_exchange_hooks *hooks = e->options.hooks;
     gbx_sse_event event;
+    CURLcode result;
 
     if (e->has_head && !e->is_head_told && hooks->head != NULL) {
         e->is_head_told = true;
@@ -143,7 +131,13 @@ static void tell(gbx_http_exchange *e)
         if (hooks->event != NULL)
             hooks->event(e->options.user, e, &event);
     } else if (e->is_paused) {
-        read_on(e);
+        /* libcurl first passes on what it buffered during the pause. */
+        e->is_paused = false;
+        result = lib_of(e)->curl_easy_pause(e->easy, CURLPAUSE_CONT);
+        if (result == CURLE_OK)
+            return;
+        gbx_multi_remove(e->options.web->multi, e->easy);
+        on_over(e, result);
     } else if (e->is_over) {
         hooks->done(e->options.user, e, e->result);
     }

@@ -94,19 +94,15 @@ typedef struct walk {
     gbx_http_headers *headers; /* NULL: only check */
 } walk;
 
-static bool is_primitive(gbx_view property)
-{
-    gbx_view type = gbx_view_member(property, "type");
-
-    return gbx_view_is_text(type, "string") || gbx_view_is_text(type, "integer") ||
-           gbx_view_is_text(type, "boolean");
-}
-
 static void note(walk *w, gbx_view property, gbx_view annotation)
 {
     char *name = w->names[w->count];
+    gbx_view type = gbx_view_member(property, "type");
+    bool is_primitive = gbx_view_is_text(type, "string") ||
+                        gbx_view_is_text(type, "integer") ||
+                        gbx_view_is_text(type, "boolean");
 
-    if (w->count == GBX_PARAMS_MAX || !is_primitive(property) ||
+    if (w->count == GBX_PARAMS_MAX || !is_primitive ||
         !gbx_rpc_copy_text(annotation, name, PARAM_NAME_MAX + 1) ||
         !gbx_is_token(name, strlen(name))) {
         w->is_unsound = true;
@@ -134,17 +130,6 @@ static void add_header(const walk *w, const char *name, gbx_view value)
                                   text.len);
 }
 
-/* The member of args whose name equals this property's. Both are JSON strings, and may
- * use different escapes. */
-static gbx_view same_member(gbx_view object, gbx_view name)
-{
-    char wanted[256];
-
-    return gbx_rpc_copy_text(name, wanted, sizeof wanted)
-               ? gbx_view_member(object, wanted)
-               : (gbx_view){0};
-}
-
 static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
 {
     gbx_view properties = gbx_view_member(schema, "properties");
@@ -156,8 +141,13 @@ static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
         return;
     while (gbx_view_next(properties, &cursor, &name, &property)) {
         gbx_view annotation = gbx_view_member(property, ANNOTATION);
-        gbx_view value = same_member(args, name);
+        gbx_view value = {0};
         size_t before = w->count;
+        char wanted[256];
+
+        /* The names may be written with different escapes. */
+        if (gbx_rpc_copy_text(name, wanted, sizeof wanted))
+            value = gbx_view_member(args, wanted);
 
         if (annotation.at != NULL)
             note(w, property, annotation);

@@ -85,18 +85,6 @@ static void drop_exchange(gbx_http_exchange *exchange)
     gbx_http_exchange_free(exchange);
 }
 
-static void close_answered(http *h)
-{
-    unsigned open = 0;
-    gbx_http_exchange *next;
-
-    for (gbx_http_exchange *e = LIST_FIRST(&h->exchanges); e != NULL; e = next) {
-        next = LIST_NEXT(e, entry);
-        if (e->was_answered && ++open > OPEN_MAX)
-            drop_exchange(e);
-    }
-}
-
 static const gbx_http_exchange_hooks request_hooks;
 static const gbx_http_exchange_hooks stream_hooks;
 
@@ -118,6 +106,8 @@ static bool post(http *h, const gbx_link_message *message)
         .hooks = &request_hooks,
     };
     gbx_http_exchange *exchange;
+    gbx_http_exchange *next;
+    unsigned open = 0;
 
     gbx_http_header_add(&headers, "Content-Type", "application/json");
     gbx_http_header_add(&headers, "Accept", "application/json, text/event-stream");
@@ -130,7 +120,11 @@ static bool post(http *h, const gbx_link_message *message)
         gbx_http_header_add(&headers, "traceparent", message->traceparent);
     if (h->is_modern && message->schema.at != NULL)
         gbx_params_add(message->schema, message->args, &headers);
-    close_answered(h);
+    for (gbx_http_exchange *e = LIST_FIRST(&h->exchanges); e != NULL; e = next) {
+        next = LIST_NEXT(e, entry);
+        if (e->was_answered && ++open > OPEN_MAX)
+            drop_exchange(e);
+    }
     exchange = start(h, &headers, &options);
     if (exchange == NULL)
         return false;

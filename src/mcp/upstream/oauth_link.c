@@ -153,17 +153,6 @@ static file_state look_again(gbx_oauth *o)
     return NEWER;
 }
 
-static void keep_new(gbx_oauth *o, json_t *kept)
-{
-    gbx_error err = {0};
-
-    adopt(o, kept);
-    if (gbx_oauth_write(o->options.server->url, o->options.trust, kept, GBX_OAUTH_MERGE,
-                        &err) != GBX_OK)
-        gbx_mcp_warn("the new tokens of '%s' are not kept: %s", o->options.server->name,
-                     err.message);
-}
-
 static void on_answer(void *user, gbx_http_exchange *e, CURLcode result)
 {
     gbx_oauth *o = user;
@@ -174,7 +163,11 @@ static void on_answer(void *user, gbx_http_exchange *e, CURLcode result)
     o->asking = NULL;
     (void)json_object_del(kept, "wantedScope"); /* another request may have noted one */
     if (is_new) {
-        keep_new(o, kept);
+        adopt(o, kept);
+        if (gbx_oauth_write(o->options.server->url, o->options.trust, kept,
+                            GBX_OAUTH_MERGE, &err) != GBX_OK)
+            gbx_mcp_warn("the new tokens of '%s' are not kept: %s",
+                         o->options.server->name, err.message);
     } else {
         gbx_mcp_warn("the token of '%s' is not renewed: %s", o->options.server->name,
                      err.message);
@@ -326,17 +319,6 @@ static bool has_own_field(const gbx_mcp_upstream_config *server)
     return false;
 }
 
-/* Store the scope that the server asks for, for the next sign-in. */
-static void keep_wanted(const gbx_oauth *o, const char *scope)
-{
-    json_t *wanted = gbx_need(json_pack("{s:s}", "wantedScope", scope));
-    gbx_error err = {0};
-
-    (void)gbx_oauth_write(o->options.server->url, o->options.trust, wanted,
-                          GBX_OAUTH_MERGE, &err);
-    json_decref(wanted);
-}
-
 char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *server,
                         const gbx_http_exchange *e, const gbx_link_secrets *secrets,
                         bool *ret_sign_in)
@@ -345,15 +327,22 @@ char *gbx_oauth_refusal(const gbx_oauth *oauth, const gbx_mcp_upstream_config *s
     bool wants_token = *challenge != '\0';
     GBX_CLEANUP(gbx_free) char *scope = gbx_oauth_challenge(challenge, "scope");
     char *why = gbx_http_status_text(e, secrets);
+    gbx_error err = {0};
+    json_t *wanted;
     char *with_advice;
 
     *ret_sign_in = false;
     if (!wants_token || has_own_field(server))
         return why;
-    if (e->status == 403 && scope != NULL && oauth != NULL)
-        keep_wanted(oauth, scope);
-    else if (e->status != 401)
+    if (e->status == 403 && scope != NULL && oauth != NULL) {
+        /* For the next sign-in. */
+        wanted = gbx_need(json_pack("{s:s}", "wantedScope", scope));
+        (void)gbx_oauth_write(server->url, oauth->options.trust, wanted,
+                              GBX_OAUTH_MERGE, &err);
+        json_decref(wanted);
+    } else if (e->status != 401) {
         return why;
+    }
     *ret_sign_in = true;
     with_advice = gbx_printed("%s; a person can sign in%s: glovebox mcp login %s", why,
                               oauth != NULL ? " again" : "", server->name);

@@ -90,15 +90,6 @@ static char *well_known(const gbx_url *url, const char *path, const char *name,
 
 /* ---- the server --------------------------------------------------------------------- */
 
-/* A copy, to be freed; NULL: a character is neither a blank nor visible ASCII. */
-static char *take_plain(const char *value, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (value[i] < ' ' || value[i] > '~')
-            return NULL;
-    return gbx_need(strndup(value, len));
-}
-
 char *gbx_oauth_challenge(const char *challenge, const char *name)
 {
     size_t len = strlen(name);
@@ -113,7 +104,10 @@ char *gbx_oauth_challenge(const char *challenge, const char *name)
         if (*++value == '"')
             value++;
         end = strcspn(value, value[-1] == '"' ? "\"" : " ,");
-        return end <= CHALLENGE_MAX ? take_plain(value, end) : NULL;
+        for (size_t i = 0; i < end; i++)
+            if (value[i] < ' ' || value[i] > '~')
+                return NULL;
+        return end <= CHALLENGE_MAX ? gbx_need(strndup(value, end)) : NULL;
     }
     return NULL;
 }

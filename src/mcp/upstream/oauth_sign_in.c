@@ -162,16 +162,6 @@ static gbx_status knock(sign_in *s, char **ret, gbx_error *err)
 }
 #undef MESSAGE
 
-static gbx_status discover(sign_in *s, gbx_error *err)
-{
-    GBX_CLEANUP(gbx_free) char *challenge = NULL;
-    gbx_status status = knock(s, &challenge, err);
-
-    return status == GBX_OK ? gbx_oauth_discover(&s->web->lib, s->url, challenge, get,
-                                                 s, &s->metadata, err)
-                            : status;
-}
-
 /* Add the scope that tools asked for: the server may at first ask for less. */
 static void widen_scope(sign_in *s)
 {
@@ -549,18 +539,17 @@ static gbx_status exchange_code(sign_in *s, const char *brought, gbx_error *err)
     return status;
 }
 
-static gbx_status keep_tokens(const sign_in *s, gbx_error *err)
-{
-    return gbx_oauth_write(s->url, s->options->trust, s->kept, GBX_OAUTH_PUT, err);
-}
-
 static gbx_status run(sign_in *s, gbx_error *err)
 {
     GBX_CLEANUP(gbx_free) char *brought = NULL;
+    GBX_CLEANUP(gbx_free) char *challenge = NULL;
     gbx_status status = gbx_http_client_new(s->loop, &s->web, err);
 
     if (status == GBX_OK)
-        status = discover(s, err);
+        status = knock(s, &challenge, err);
+    if (status == GBX_OK)
+        status = gbx_oauth_discover(&s->web->lib, s->url, challenge, get, s,
+                                    &s->metadata, err);
     if (status == GBX_OK)
         status = open_port(s, err);
     if (status != GBX_OK)
@@ -576,7 +565,9 @@ static gbx_status run(sign_in *s, gbx_error *err)
     keep(s, "scope", s->metadata.scope);
     keep(s, "tokenEndpoint", gbx_oauth_text(s->metadata.endpoints, "token_endpoint"));
     status = exchange_code(s, brought, err);
-    return status == GBX_OK ? keep_tokens(s, err) : status;
+    return status == GBX_OK
+               ? gbx_oauth_write(s->url, s->options->trust, s->kept, GBX_OAUTH_PUT, err)
+               : status;
 }
 
 gbx_status gbx_oauth_sign_in(const gbx_oauth_sign_in_options *options,

@@ -141,21 +141,11 @@ bool gbx_oauth_is_code(const char *text)
     return len > 0 && len <= 40 && text[len] == '\0';
 }
 
-static gbx_status fail_answer(const gbx_http_exchange *e, const json_t *answer,
-                              gbx_error *err)
-{
-    const char *code = gbx_oauth_text(answer, "error");
-
-    if (gbx_oauth_is_code(code))
-        return gbx_fail(err, GBX_E_DATA, "the authorization server refuses: %s", code);
-    return gbx_fail(err, GBX_E_DATA,
-                    "the authorization server answers with HTTP status %ld", e->status);
-}
-
 gbx_status gbx_oauth_take(const gbx_http_exchange *e, CURLcode result, json_t *kept,
                           gbx_error *reterr)
 {
     json_t *answer;
+    const char *code;
     gbx_status status;
 
     if (result != CURLE_OK)
@@ -163,8 +153,16 @@ gbx_status gbx_oauth_take(const gbx_http_exchange *e, CURLcode result, json_t *k
                         "the authorization server cannot be asked: %s",
                         gbx_http_exchange_error(e, result));
     answer = gbx_oauth_object(e);
-    status = e->status == 200 && answer != NULL ? take_tokens(kept, answer, reterr)
-                                                : fail_answer(e, answer, reterr);
+    code = gbx_oauth_text(answer, "error");
+    if (e->status == 200 && answer != NULL)
+        status = take_tokens(kept, answer, reterr);
+    else if (gbx_oauth_is_code(code))
+        status =
+            gbx_fail(reterr, GBX_E_DATA, "the authorization server refuses: %s", code);
+    else
+        status = gbx_fail(reterr, GBX_E_DATA,
+                          "the authorization server answers with HTTP status %ld",
+                          e->status);
     json_decref(answer);
     return status;
 }

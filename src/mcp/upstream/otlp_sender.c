@@ -125,17 +125,14 @@ static void plan_batch(void *user)
 
 /* ---- the answer --------------------------------------------------------------------- */
 
-static bool is_passing(long status)
-{
-    return status < 200 || status == 429 || (status >= 502 && status <= 504);
-}
-
 static void on_done(void *user, gbx_http_exchange *e, CURLcode result)
 {
     gbx_otlp_sender *s = user;
     bool is_ok = e->status >= 200 && e->status < 300;
+    bool is_passing =
+        e->status < 200 || e->status == 429 || (e->status >= 502 && e->status <= 504);
 
-    if (is_ok || !is_passing(e->status))
+    if (!is_passing)
         gbx_telemetry_forget(s->telemetry, s->spans);
     if (!is_ok && s->failures.failures == 0) {
         if (e->status < 200)

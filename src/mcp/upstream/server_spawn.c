@@ -213,13 +213,6 @@ static gbx_status start_keeper(const gbx_mcp_upstream_config *config,
                                  strerror(errno));
 }
 
-static void kill_child(pid_t pid)
-{
-    (void)kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-}
-
 gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yard *yard,
                             gbx_spawned_server *ret, gbx_error *reterr)
 {
@@ -242,7 +235,9 @@ gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yar
             return GBX_OK;
         status = gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s",
                           gbx_fail_call_reason("pidfd_open", errno, reason));
-        kill_child(pid);
+        (void)kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
     }
     gbx_spawned_server_close(ret);
     return status;

@@ -76,16 +76,6 @@ static void on_check(gbx_session *s)
     gbx_upstreams_wake(s->server->all);
 }
 
-/* An error without an id belongs to the first request, if nothing else was asked yet: a
- * strict server reads no further than the method. */
-static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
-{
-    if (message->kind != GBX_RPC_ERROR || s->phase != GBX_PHASE_ASKING)
-        return 0;
-    return s->asked[GBX_ASK_INITIALIZE] != 0 ? s->asked[GBX_ASK_INITIALIZE]
-                                             : s->asked[GBX_ASK_DISCOVER];
-}
-
 /* An answer: its id names our request; without an id, `about` does. */
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
@@ -96,8 +86,12 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
         !gbx_id_read(message->id, &id))
         id = 0;
-    if (message->id.at == NULL && about == 0)
-        id = find_refused(s, message);
+    /* An error without an id belongs to the first request, if nothing else was asked
+     * yet: a strict server reads no further than the method. */
+    if (message->id.at == NULL && about == 0 && message->kind == GBX_RPC_ERROR &&
+        s->phase == GBX_PHASE_ASKING)
+        id = s->asked[GBX_ASK_INITIALIZE] != 0 ? s->asked[GBX_ASK_INITIALIZE]
+                                               : s->asked[GBX_ASK_DISCOVER];
     switch (gbx_session_take(s, id, &call)) {
     case GBX_ASK_DISCOVER: gbx_session_on_discover(s, message); break;
     case GBX_ASK_INITIALIZE: gbx_session_on_initialize(s, message); break;
@@ -205,39 +199,29 @@ static void on_says(gbx_session *s, gbx_view params)
                    (const char *)line.data);
 }
 
-static void on_progress(const gbx_session *s, gbx_view params)
-{
-    gbx_upstream_call *call;
-    int64_t id;
-
-    if (gbx_id_read(gbx_view_member(params, "progressToken"), &id) &&
-        gbx_session_find(s, id, &call) == GBX_ASK_CALL)
-        gbx_call_on_progress(call, params);
-}
-
-static bool is_wanted(const gbx_uris *wanted, gbx_view uri)
-{
-    for (size_t i = 0; i < wanted->count; i++)
-        if (gbx_view_is_text(uri, wanted->items[i]))
-            return true;
-    return false;
-}
-
 static void tell_news(const gbx_session *s, gbx_upstream_news news, gbx_view params)
 {
     const gbx_upstream_hooks *hooks = &s->server->all->hooks;
+    const gbx_uris *wanted = &s->server->wanted;
     gbx_view uri = gbx_view_member(params, "uri");
+    bool is_wanted = news != GBX_NEWS_UPDATED;
 
-    if (hooks->news != NULL && s->phase == GBX_PHASE_READY &&
-        (news != GBX_NEWS_UPDATED || is_wanted(&s->server->wanted, uri)))
+    for (size_t i = 0; !is_wanted && i < wanted->count; i++)
+        is_wanted = gbx_view_is_text(uri, wanted->items[i]);
+    if (hooks->news != NULL && s->phase == GBX_PHASE_READY && is_wanted)
         hooks->news(hooks->user, s->server->config, news, uri);
 }
 
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
-    if (strcmp(message->method, "notifications/progress") == 0)
-        on_progress(s, message->payload);
-    else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
+    gbx_upstream_call *call;
+    int64_t id;
+
+    if (strcmp(message->method, "notifications/progress") == 0) {
+        if (gbx_id_read(gbx_view_member(message->payload, "progressToken"), &id) &&
+            gbx_session_find(s, id, &call) == GBX_ASK_CALL)
+            gbx_call_on_progress(call, message->payload);
+    } else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
         gbx_session_on_change(s);
     else if (strcmp(message->method, "notifications/resources/list_changed") == 0)
         tell_news(s, GBX_NEWS_RESOURCES, message->payload);
@@ -329,19 +313,6 @@ static bool read_lossy(const gbx_session *s, const char *text, size_t len, int64
            gbx_rpc_read((const char *)clean->data, clean->len, ret, fault);
 }
 
-static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
-                      char *why, size_t size)
-{
-    gbx_json_fault json;
-
-    if (fault->code == GBX_RPC_PARSE_ERROR &&
-        !gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &json))
-        (void)snprintf(why, size, "it is not JSON: %s, at byte %zu", json.message,
-                       json.offset);
-    else
-        (void)snprintf(why, size, "%s", fault->message);
-}
-
 /* ---- hooks of the link ------------------------------------------------------- */
 
 static void on_message(void *user, const char *text, size_t len, int64_t about)
@@ -352,6 +323,7 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     gbx_rpc_fault fault;
     bool is_read = gbx_rpc_read(text, len, &message, &fault);
     int64_t id = is_read || about != 0 ? about : find_id(text, len);
+    gbx_json_fault json;
     char why[200];
     char told[240];
 
@@ -361,7 +333,12 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
             fail_request(s, about, "its answer is not valid");
         return;
     }
-    say_fault(text, len, &fault, why, sizeof why);
+    if (fault.code == GBX_RPC_PARSE_ERROR &&
+        !gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &json))
+        (void)snprintf(why, sizeof why, "it is not JSON: %s, at byte %zu", json.message,
+                       json.offset);
+    else
+        (void)snprintf(why, sizeof why, "%s", fault.message);
     if (s->is_process)
         note_stray(s, text, len);
     gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
@@ -391,16 +368,6 @@ static bool on_awaits(void *user, int64_t id)
     return gbx_session_awaits(user, id);
 }
 
-static gbx_remedy remedy_of(gbx_unanswered how)
-{
-    if (how == GBX_UNANSWERED_SIGN_IN)
-        return GBX_REMEDY_SIGN_IN;
-    return how == GBX_UNANSWERED_ODD || how == GBX_UNANSWERED_LASTING ||
-                   how == GBX_UNANSWERED_AWAY
-               ? GBX_REMEDY_REPAIR
-               : GBX_REMEDY_NONE;
-}
-
 static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                           const char *why, gbx_unanswered how)
 {
@@ -410,7 +377,13 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                                 .is_passing = how == GBX_UNANSWERED_PASSING ||
                                               how == GBX_UNANSWERED_LATER,
                                 .was_not_begun = how >= GBX_UNANSWERED_SPOKEN,
-                                .remedy = remedy_of(how)};
+                                .remedy = how == GBX_UNANSWERED_SIGN_IN
+                                              ? GBX_REMEDY_SIGN_IN
+                                          : how == GBX_UNANSWERED_ODD ||
+                                                  how == GBX_UNANSWERED_LASTING ||
+                                                  how == GBX_UNANSWERED_AWAY
+                                              ? GBX_REMEDY_REPAIR
+                                              : GBX_REMEDY_NONE};
     gbx_upstream_call *call;
     gbx_ask ask = gbx_session_take(s, about, &call);
 
@@ -434,17 +407,6 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     }
 }
 
-/* A call that has not reached the server completely, or NULL. */
-static gbx_upstream_call *find_unread(const gbx_session *s, uint64_t written)
-{
-    gbx_upstream_call *call;
-
-    TAILQ_FOREACH(call, &s->calls, entry)
-    if (call->end > written)
-        return call;
-    return NULL;
-}
-
 /* Before it is ready, wait for its end: its last output then gives the reason. */
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
@@ -454,9 +416,15 @@ static void on_deaf(void *user, uint64_t written, const char *why)
     if (s->phase != GBX_PHASE_READY)
         return;
     s->is_deaf = true;
-    /* Each answer may drop further calls, so search anew. */
-    while ((call = find_unread(s, written)) != NULL)
-        gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, true);
+    /* Calls that have not reached it completely; each answer may drop further calls, so
+     * search anew. */
+    do {
+        TAILQ_FOREACH(call, &s->calls, entry)
+        if (call->end > written)
+            break;
+        if (call != NULL)
+            gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, true);
+    } while (call != NULL);
     gbx_session_end(s, why);
 }
 

@@ -20,11 +20,6 @@ static const char *const legacy_versions[] = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
 };
 
-static bool is_modern(gbx_view version)
-{
-    return gbx_view_is_text(version, GBX_MCP_MODERN);
-}
-
 static bool is_legacy(gbx_view version)
 {
     for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
@@ -33,16 +28,17 @@ static bool is_legacy(gbx_view version)
     return false;
 }
 
-static bool has_version(gbx_view list, bool (*is_wanted)(gbx_view version))
+static void find_versions(gbx_view list, bool *ret_modern, bool *ret_legacy)
 {
     size_t cursor = 0;
     gbx_view none;
     gbx_view item;
 
-    while (gbx_view_next(list, &cursor, &none, &item))
-        if (is_wanted(item))
-            return true;
-    return false;
+    *ret_modern = *ret_legacy = false;
+    while (gbx_view_next(list, &cursor, &none, &item)) {
+        *ret_modern = *ret_modern || gbx_view_is_text(item, GBX_MCP_MODERN);
+        *ret_legacy = *ret_legacy || is_legacy(item);
+    }
 }
 
 /* Copy a text without values of secrets; "" if it is too long, or not a text. */
@@ -199,24 +195,23 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
     gbx_view data = gbx_view_member(message->payload, "data");
     gbx_view info = gbx_view_member(gbx_view_member(message->payload, "_meta"),
                                     "io.modelcontextprotocol/serverInfo");
+    bool has_modern;
+    bool has_legacy;
 
     if (s->phase != GBX_PHASE_ASKING)
         return;
     if (message->kind == GBX_RPC_ERROR &&
-        gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION) {
+        gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION)
         versions = gbx_view_member(data, "supported");
-    } else if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
-        gbx_session_on_no_discover(s);
-        return;
-    } else if (has_version(versions, is_modern)) {
+    find_versions(versions, &has_modern, &has_legacy);
+    if (message->kind != GBX_RPC_ERROR && has_modern) {
         note_facts(s, message->payload, info);
         become(s, GBX_MCP_MODERN, true);
-        return;
-    }
-    if (has_version(versions, is_legacy))
+    } else if (has_legacy || gbx_view_kind(versions) != '[') {
         gbx_session_on_no_discover(s);
-    else
+    } else {
         fail_version(s, versions);
+    }
 }
 
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)

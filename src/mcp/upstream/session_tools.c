@@ -24,17 +24,6 @@ static void ask_page(gbx_session *s, const char *params)
         gbx_mcp_timer_set(&s->page_timer, s->server->config->timeout_ms);
 }
 
-static void begin_list(gbx_session *s)
-{
-    gbx_tools_drop(s->coming);
-    s->coming = gbx_tools_new();
-    s->is_listing = true;
-    s->is_stale = false;
-    s->asked_ns = gbx_clock_now_ns();
-    s->pages = 0;
-    ask_page(s, "");
-}
-
 /* False: the list has no further page, or none worth asking for. */
 static bool ask_next(gbx_session *s, gbx_view result)
 {
@@ -100,39 +89,21 @@ static void note_ttl(gbx_session *s, gbx_view result)
         s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
-static void listen_later(gbx_session *s)
-{
-    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN_MAX);
-    uint32_t ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN);
-
-    for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
-        ms *= 2;
-    s->listen_failures++; /* until the next one is open */
-    gbx_mcp_timer_set(&s->listen_timer, ms < most_ms ? ms : most_ms);
-}
-
-static void lose_for_error(gbx_session *s, gbx_view error)
-{
-    char text[256];
-    char why[320];
-
-    if (!gbx_rpc_copy_text(gbx_rpc_error_message(error), text, sizeof text))
-        text[0] = 0;
-    (void)snprintf(why, sizeof why, "it does not tell its tools%s%s",
-                   text[0] != 0 ? ": " : "", text);
-    gbx_session_lose(s, why);
-}
-
 /* ---- called by other files of the session --------------------------------- */
 
 void gbx_session_list(gbx_session *s)
 {
     if (s->phase == GBX_PHASE_LOST)
         return;
+    s->is_stale = s->is_listing;
     if (s->is_listing)
-        s->is_stale = true;
-    else
-        begin_list(s);
+        return;
+    gbx_tools_drop(s->coming);
+    s->coming = gbx_tools_new();
+    s->is_listing = true;
+    s->asked_ns = gbx_clock_now_ns();
+    s->pages = 0;
+    ask_page(s, "");
 }
 
 void gbx_session_list_now(gbx_session *s)
@@ -155,16 +126,24 @@ uint32_t gbx_session_tools_ttl(const gbx_session *s)
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
     bool has_headers = s->is_modern && !s->is_process;
+    char text[256] = "";
+    char why[320];
 
     gbx_mcp_timer_clear(&s->page_timer);
+    if (message->kind == GBX_RPC_ERROR && s->phase != GBX_PHASE_LISTING) {
+        gbx_session_keep_tools(s);
+        return;
+    }
+    if (message->kind == GBX_RPC_ERROR && !s->tells_tools) {
+        end_list(s); /* it has not declared any tools */
+        return;
+    }
     if (message->kind == GBX_RPC_ERROR) {
-        /* It has not declared any tools. */
-        if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
-            end_list(s);
-        else if (s->phase == GBX_PHASE_LISTING)
-            lose_for_error(s, message->payload);
-        else
-            gbx_session_keep_tools(s);
+        (void)gbx_rpc_copy_text(gbx_rpc_error_message(message->payload), text,
+                                sizeof text);
+        (void)snprintf(why, sizeof why, "it does not tell its tools%s%s",
+                       text[0] != 0 ? ": " : "", text);
+        gbx_session_lose(s, why);
         return;
     }
     if (!gbx_tools_add(s->coming, gbx_view_member(message->payload, "tools"),
@@ -266,6 +245,8 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
 {
     bool has_none = message != NULL && message->kind == GBX_RPC_ERROR &&
                     gbx_rpc_error_code(message->payload) == GBX_RPC_METHOD_NOT_FOUND;
+    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN_MAX);
+    uint32_t ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN);
 
     if (s->phase != GBX_PHASE_READY)
         return;
@@ -274,8 +255,12 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
         s->hooks->listed(s->server, s); /* it was current until
                                                             * now */
     }
-    if (!has_none)
-        listen_later(s);
+    if (has_none)
+        return;
+    for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
+        ms *= 2;
+    s->listen_failures++; /* until the next one is open */
+    gbx_mcp_timer_set(&s->listen_timer, ms < most_ms ? ms : most_ms);
 }
 
 void gbx_session_on_change(gbx_session *s)

@@ -29,17 +29,10 @@ static bool is_field(const char *line, size_t len, const char *name, const char 
     return true;
 }
 
-static void take_retry(gbx_sse *sse, const char *value, size_t len)
-{
-    uint64_t ms;
-
-    if (gbx_decimal_read(value, len, RETRY_MAX_MS, &ms))
-        sse->retry_ms = (uint32_t)ms;
-}
-
 static void take_field(gbx_sse *sse, const char *line, size_t len)
 {
     const char *value;
+    uint64_t ms;
     size_t n;
 
     if (is_field(line, len, "data", &value, &n)) {
@@ -53,26 +46,10 @@ static void take_field(gbx_sse *sse, const char *line, size_t len)
     } else if (is_field(line, len, "id", &value, &n)) {
         if (n <= GBX_SSE_ID_MAX && memchr(value, 0, n) == NULL)
             (void)snprintf(sse->next_id, sizeof sse->next_id, "%.*s", (int)n, value);
-    } else if (is_field(line, len, "retry", &value, &n)) {
-        take_retry(sse, value, n);
+    } else if (is_field(line, len, "retry", &value, &n) &&
+               gbx_decimal_read(value, n, RETRY_MAX_MS, &ms)) {
+        sse->retry_ms = (uint32_t)ms;
     }
-}
-
-/* An empty line: true if it completes an event. */
-static bool end_event(gbx_sse *sse)
-{
-    memcpy(sse->id, sse->next_id, sizeof sse->id);
-    if (!sse->has_data)
-        sse->name[0] = 0;
-    return sse->has_data;
-}
-
-/* A byte order mark may come before the first line. */
-static void take_line(gbx_sse *sse, const char *line, size_t len)
-{
-    bool is_marked = !sse->is_begun && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0;
-
-    take_field(sse, is_marked ? line + 3 : line, is_marked ? len - 3 : len);
 }
 
 static void drop_read(gbx_sse *sse)
@@ -121,21 +98,16 @@ bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
     return true;
 }
 
-static void drop_event(gbx_sse *sse)
-{
-    if (!sse->is_told)
-        return;
-    gbx_buf_consume(&sse->data, sse->data.len);
-    sse->name[0] = 0;
-    sse->is_told = sse->has_data = false;
-}
-
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
     const char *text = (const char *)sse->in.data;
     bool found = false;
 
-    drop_event(sse);
+    if (sse->is_told) {
+        gbx_buf_consume(&sse->data, sse->data.len);
+        sse->name[0] = 0;
+        sse->is_told = sse->has_data = false;
+    }
     while (!found && sse->start < sse->in.len) {
         const char *line = text + sse->start;
         size_t from = sse->seen > sse->start ? sse->seen : sse->start;
@@ -144,11 +116,18 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         sse->seen = end != NULL ? (size_t)(end - text) : sse->in.len;
         if (end == NULL)
             break;
-        if (end > line)
-            take_line(sse, line, (size_t)(end - line));
-        else
-            found = end_event(sse);
+        /* A byte order mark may come before the first line. */
+        if (!sse->is_begun && end - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
+            line += 3;
         sse->is_begun = true;
+        if (end > line) {
+            take_field(sse, line, (size_t)(end - line));
+        } else {
+            memcpy(sse->id, sse->next_id, sizeof sse->id);
+            found = sse->has_data;
+            if (!found)
+                sse->name[0] = 0;
+        }
         sse->start = sse->seen + 1;
     }
     if (sse->start > sse->in.len / 2)

@@ -230,14 +230,6 @@ static void bury_lost(gbx_server *server)
     server->session_count = left;
 }
 
-static void cleanup_server(gbx_server *server)
-{
-    gbx_names_free(server->wanted.items, server->wanted.count);
-    gbx_mcp_timer_cleanup(&server->retry);
-    gbx_mcp_timer_cleanup(&server->idle);
-    gbx_tools_drop(server->tools);
-}
-
 /* ---- starts ------------------------------------------------------------------
  *
  * A request for all tools starts all servers, and dozens of programs that start at once
@@ -252,13 +244,6 @@ static gbx_upstream_state state_of(const gbx_server *server)
     if (count_live(server) > 0)
         return GBX_UPSTREAM_STARTING;
     return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
-}
-
-static uint32_t retry_ms_of(const gbx_server *server)
-{
-    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
-
-    return left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0;
 }
 
 static bool may_start(const gbx_server *server)
@@ -282,32 +267,25 @@ static void start_server(gbx_server *server)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }
 
-static bool is_called(const gbx_server *server)
-{
-    const gbx_upstream_call *call = TAILQ_FIRST(&server->waiting);
-
-    while (call != NULL && call->tool == NULL)
-        call = TAILQ_NEXT(call, entry);
-    return call != NULL;
-}
-
-static bool has_place(const gbx_server *server, int64_t now_ns)
-{
-    return state_of(server) == GBX_UPSTREAM_STARTING &&
-           server->config->transport == GBX_MCP_STDIO &&
-           now_ns - server->started_ns < gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
-}
-
 static bool has_turn(const gbx_server *server)
 {
     const gbx_upstreams *all = server->all;
-    int64_t now_ns = gbx_clock_now_ns();
+    const gbx_upstream_call *call;
+    int64_t long_ago_ns = gbx_clock_now_ns() - gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
     size_t places = 0;
 
-    if (server->config->transport != GBX_MCP_STDIO || is_called(server))
+    if (server->config->transport != GBX_MCP_STDIO)
         return true;
-    for (size_t i = 0; i < all->count; i++)
-        places += has_place(&all->servers[i], now_ns);
+    TAILQ_FOREACH(call, &server->waiting, entry)
+    if (call->tool != NULL)
+        return true;
+    for (size_t i = 0; i < all->count; i++) {
+        const gbx_server *other = &all->servers[i];
+
+        places += state_of(other) == GBX_UPSTREAM_STARTING &&
+                  other->config->transport == GBX_MCP_STDIO &&
+                  other->started_ns > long_ago_ns;
+    }
     return places < all->starts_at_once;
 }
 
@@ -341,12 +319,6 @@ static gbx_session *pick(const gbx_server *server)
             best = s;
     }
     return best;
-}
-
-static bool has_room(const gbx_server *server)
-{
-    return server->in_flight < server->config->calls_at_once &&
-           server->all->in_flight < server->all->config->settings.calls_at_once;
 }
 
 /* Send it, unless the tool has changed. */
@@ -389,7 +361,9 @@ static void send_waiting(gbx_server *server)
         next = TAILQ_NEXT(call, entry);
         if (call->tool == NULL)
             learn(server, call);
-        else if (has_room(server) && (session = pick(server)) != NULL)
+        else if (server->in_flight < server->config->calls_at_once &&
+                 server->all->in_flight < server->all->config->settings.calls_at_once &&
+                 (session = pick(server)) != NULL)
             try_to_send(server, session, call);
     }
 }
@@ -446,16 +420,6 @@ static void on_retry(void *user)
     pump_server(user);
 }
 
-static void init_server(gbx_server *server, gbx_upstreams *all,
-                        const gbx_mcp_upstream_config *config)
-{
-    server->all = all;
-    server->config = config;
-    TAILQ_INIT(&server->waiting);
-    gbx_mcp_timer_init(&server->retry, all->loop, on_retry, server);
-    gbx_mcp_timer_init(&server->idle, all->loop, on_idle, server);
-}
-
 /* ---- all servers ------------------------------------------------------------- */
 
 /* Servers are kept in the order of the configuration. */
@@ -490,42 +454,37 @@ static void on_turn(void *user)
         tell(call);
 }
 
-/* Read once: later changes of our limit do not affect servers. */
-static rlim_t descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
-/* How many programs this machine can start at once without harm: two a processor. */
-static size_t starts_at_once(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return 2 * (processors > 0 ? (size_t)processors : 1);
-}
-
 gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                                  const gbx_upstream_hooks *hooks)
 {
     gbx_upstreams *all = gbx_need(calloc(1, sizeof *all));
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    struct rlimit limit;
 
     all->loop = loop;
     all->config = config;
     TAILQ_INIT(&all->ended);
-    all->starts_at_once = starts_at_once();
+    /* So many programs do not harm each other's start. */
+    all->starts_at_once = 2 * (processors > 0 ? (size_t)processors : 1);
     if (hooks != NULL)
         all->hooks = *hooks;
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
     all->yard.trust = config->trust;
-    all->yard.descriptors = descriptor_limit();
+    /* Later changes of our limit do not affect servers. */
+    all->yard.descriptors = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
     gbx_mcp_timer_init(&all->turn, loop, on_turn, all);
     all->count = config->server_count;
     all->servers = gbx_need(calloc(all->count + 1, sizeof(gbx_server)));
-    for (size_t i = 0; i < all->count; i++)
-        init_server(&all->servers[i], all, &config->servers[i]);
+    for (size_t i = 0; i < all->count; i++) {
+        gbx_server *server = &all->servers[i];
+
+        server->all = all;
+        server->config = &config->servers[i];
+        TAILQ_INIT(&server->waiting);
+        gbx_mcp_timer_init(&server->retry, loop, on_retry, server);
+        gbx_mcp_timer_init(&server->idle, loop, on_idle, server);
+    }
     for (size_t i = 0; i < all->count; i++)
         if (config->servers[i].eager && !config->servers[i].disabled)
             start_server(&all->servers[i]);
@@ -558,8 +517,14 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
         tell(call);
     gbx_yard_clear(&upstreams->yard, gbx_timeout_ms(GBX_TIMEOUT_LAST_END));
     gbx_http_client_free(upstreams->yard.web);
-    for (size_t i = 0; i < upstreams->count; i++)
-        cleanup_server(&upstreams->servers[i]);
+    for (size_t i = 0; i < upstreams->count; i++) {
+        gbx_server *server = &upstreams->servers[i];
+
+        gbx_names_free(server->wanted.items, server->wanted.count);
+        gbx_mcp_timer_cleanup(&server->retry);
+        gbx_mcp_timer_cleanup(&server->idle);
+        gbx_tools_drop(server->tools);
+    }
     free(upstreams->servers);
     gbx_mcp_timer_cleanup(&upstreams->turn);
     free(upstreams);
@@ -597,6 +562,7 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
                                      gbx_upstream_id *id)
 {
     const gbx_server *server = server_of(upstreams, id);
+    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
 
     return (gbx_upstream_info){
         .name = id->name,
@@ -605,7 +571,7 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
         .server_name = server->facts.server_name,
         .version = server->facts.server_version,
         .fault = server->fault,
-        .retry_ms = retry_ms_of(server),
+        .retry_ms = left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0,
         .start_ms = server->facts.start_ms,
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",

@@ -175,36 +175,6 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
                         "{\"priority\":1.0}}");
 }
 
-static void check_time(const char *time, const char *kept)
-{
-    char given[256];
-    char shown[256];
-
-    (void)snprintf(given, sizeof given,
-                   "{\"type\":\"text\",\"text\":\"\",\"annotations\":"
-                   "{\"lastModified\":\"%s\",\"priority\":1}}",
-                   time);
-    (void)snprintf(
-        shown, sizeof shown,
-        "{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":1%s%s%s}}",
-        *kept != 0 ? ",\"lastModified\":\"" : "", kept, *kept != 0 ? "\"" : "");
-    check_block(given, shown);
-}
-
-/* A client that is strict refuses the whole answer for one that is no time. */
-TEST_WITH(set_up, tear_down, block__has_the_time_of_its_change_if_that_is_one)
-{
-    const table_line *rows;
-    size_t count = rows_of("times", false, &rows);
-
-    for (size_t i = 0; i < count; i++)
-        check_time(rows[i].cell[0], rows[i].cell[0]);
-    count = rows_of("no times", false, &rows);
-    for (size_t i = 0; i < count; i++)
-        check_time(rows[i].cell[0], "");
-    check_time("2025-01-12T15:00:58Z ", "");
-}
-
 /* ---- all of them ----------------------------------------------------------------- */
 
 /* "[BLOCK,BLOCK...]"; free() it. */

@@ -13,7 +13,6 @@
 #include "mcp/server/server.h"
 
 #include <string.h>
-#include <time.h>
 
 #define CONTENT_MAX GBX_MIB(512)
 
@@ -28,7 +27,6 @@ typedef enum member_kind {
     ANNOTATIONS,
     AUDIENCE,
     PRIORITY,
-    MOMENT,
     FLAG,
     ROLE,
     URI,  /* of the server's; for a client with the server's name */
@@ -96,7 +94,6 @@ static const member of_blob[] = {{"uri", URI, MUST},
 
 static const member of_annotations[] = {{"audience", AUDIENCE, MAY},
                                         {"priority", PRIORITY, MAY},
-                                        {"lastModified", MOMENT, MAY},
                                         {NULL, NOTHING, MAY}};
 
 /* A text that is read by itself: nothing is escaped for people. */
@@ -227,45 +224,6 @@ static bool is_priority(gbx_view view)
              (len == 2 || view.len == 1)));
 }
 
-/* The position after text of that form, d standing for a digit; or NULL. */
-static const char *after_form(const char *text, const char *form)
-{
-    for (; *form != 0; form++, text++)
-        if (*form == 'd' ? *text < '0' || *text > '9' : *text != *form)
-            return NULL;
-    return text;
-}
-
-static bool is_zone(const char *text)
-{
-    if (*text == 'Z')
-        return text[1] == '"';
-    return (*text == '+' || *text == '-') && after_form(text + 1, "dd:dd\"") != NULL &&
-           strncmp(text + 1, "24", 2) < 0 && text[4] < '6';
-}
-
-/* True if it is an existing time with its zone: strict clients refuse the whole answer
- * for any other. */
-static bool is_moment(gbx_view view)
-{
-    struct tm said = {0};
-    struct tm real;
-    const char *rest;
-
-    if (gbx_view_kind(view) != '"')
-        return false;
-    rest = after_form(view.at + 1, "dddd-dd-ddTdd:dd:dd");
-    if (rest == NULL || strptime(view.at + 1, "%Y-%m-%dT%H:%M:%S", &said) != rest)
-        return false;
-    real = said;
-    (void)timegm(&real); /* turns the 30th of February into the first of March */
-    if (real.tm_mday != said.tm_mday || real.tm_sec != said.tm_sec)
-        return false;
-    if (after_form(rest, ".d") != NULL)
-        rest += 1 + strspn(rest + 1, "0123456789");
-    return is_zone(rest);
-}
-
 static bool put_object(gbx_view view, const member *members, writer *w);
 static bool put_block(gbx_view block, writer *w);
 static void put_as_text(gbx_view value, gbx_buf *to);
@@ -383,7 +341,6 @@ static bool is_fit(gbx_view value, member_kind kind)
     case ANNOTATIONS: return gbx_view_kind(value) == '{';
     case AUDIENCE: return is_audience(value);
     case PRIORITY: return is_priority(value);
-    case MOMENT: return is_moment(value);
     case NOTHING:
     default: return false;
     }

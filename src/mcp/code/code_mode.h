@@ -178,7 +178,7 @@ bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *k
                          gbx_buf *to, gbx_buf *message);
 
 /* True if the result has more than its structured content, which is all that code gets:
- * other blocks, or a text that neither repeats that content nor is part of it. */
+ * other blocks, or a text that is neither JSON nor part of it. */
 bool gbx_value_has_more(const gbx_value_parts *parts);
 
 /* Describe the form of a value in a few words of printable text: "string", "{ content:

@@ -12,7 +12,6 @@
 #include "mcp/code/code.h"
 #include "syntax/tree.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -279,66 +278,19 @@ static void append_structured(gbx_view value, unsigned depth,
 
 /* ---- content besides structured content ----------------------------------------- */
 
-/* Larger values count as repeated: comparing them would take long. */
-#define COMPARED_MAX GBX_MIB(1)
-
-/* All numbers become doubles. NULL: jansson refuses the text. */
-static json_t *load(gbx_view value)
-{
-    return json_loadb(value.at, value.len,
-                      JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
-}
-
-static bool is_text_of(gbx_view scalar, const gbx_buf *text)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = scalar.len + 1};
-
-    return gbx_view_append_text(scalar, &own) && own.len == text->len &&
-           (own.len == 0 || memcmp(own.data, text->data, own.len) == 0);
-}
-
-/* True if the value is the same, or one of the members, as in {"result": value}. The
- * order of members does not matter, and 5 equals the text "5". */
-static bool is_within(const json_t *value, const gbx_buf *text, gbx_view structured)
-{
-    json_t *whole = load(structured);
-    bool same = json_equal(value, whole) != 0; /* not if jansson refuses one */
-    size_t cursor = 0;
-    const char *key;
-    json_t *member;
-    gbx_view name;
-    gbx_view view;
-
-    json_object_foreach(whole, key, member)
-    {
-        same = same || json_equal(value, member);
-    }
-    json_decref(whole);
-    while (!same && gbx_view_kind(structured) == '{' &&
-           gbx_view_next(structured, &cursor, &name, &view))
-        same = is_text_of(view, text);
-    return same;
-}
-
-/* True if the text repeats the structured content, or a member of it. */
-static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = BYTES_MAX};
-    json_t *value;
-    bool same;
-
-    if (text->len + structured.len > COMPARED_MAX || is_text_of(structured, text))
-        return true;
-    append_text_value(content, text, &own);
-    value = load((gbx_view){(const char *)own.data, own.len});
-    same = is_within(value, text, structured);
-    json_decref(value);
-    return same;
-}
-
 static bool is_in(gbx_view part, gbx_view whole)
 {
     return memmem(whole.at, whole.len, part.at, part.len) != NULL;
+}
+
+/* A text of JSON counts as the structured content once more. */
+static bool is_prose(gbx_view text)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = BYTES_MAX};
+    gbx_view json;
+
+    return gbx_view_append_text(text, &own) && own.len > 0 &&
+           !gbx_view_open((const char *)own.data, own.len, &json);
 }
 
 /* Append why a tool failed: its texts, else its structured content. */
@@ -439,12 +391,7 @@ bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *k
 
 bool gbx_value_has_more(const gbx_value_parts *parts)
 {
-    gbx_buf text = {.ceiling = BYTES_MAX};
-    size_t blocks;
-    size_t texts;
     size_t cursor = 0;
-    bool has_more = false;
-    bool has_text = false;
     gbx_view name;
     gbx_view block;
 
@@ -452,19 +399,13 @@ bool gbx_value_has_more(const gbx_value_parts *parts)
         is_absent(parts->structured, parts->content))
         return false;
     while (gbx_view_next(parts->content, &cursor, &name, &block)) {
-        gbx_view own = gbx_value_text_of(block);
+        gbx_view text = gbx_value_text_of(block);
 
-        if (own.at != NULL)
-            has_text = has_text || (own.len > 2 && !is_in(own, parts->structured));
-        else
-            has_more = has_more || !is_in(block, parts->structured);
+        if (!is_in(text.at != NULL ? text : block, parts->structured) &&
+            (text.at == NULL || is_prose(text)))
+            return true;
     }
-    if (!has_text || has_more)
-        return has_more;
-    append_texts(parts->content, &text, &blocks, &texts);
-    has_more = !is_repeated(parts->content, &text, parts->structured);
-    gbx_buf_cleanup(&text);
-    return has_more;
+    return false;
 }
 
 void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])

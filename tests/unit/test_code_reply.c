@@ -295,27 +295,6 @@ TEST(error__that_is_too_long_is_cut_in_the_middle)
     free(text);
 }
 
-/* The tool, or the engine, has left something out of it already. */
-TEST(error__that_was_cut_before_is_truncated)
-{
-    static const struct {
-        const char *message;
-        const char *truncated;
-    } rows[] = {{"a [... 5 bytes ...] b", "\"truncated\":true"},
-                {"a [... 5 characters ...] b", "\"truncated\":true"},
-                {"a [... x bytes ...] [... 5", "\"truncated\":false"}};
-    gbx_script_reply reply = quiet();
-    char *structured;
-
-    reply.error.code = "RUNTIME";
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        reply.error.message = rows[i].message;
-        free(text_of(*state, &reply, &structured));
-        assert_non_null(strstr(structured, rows[i].truncated));
-        free(structured);
-    }
-}
-
 static void check_pages(gbx_artifacts *store, unsigned length)
 {
     const char *text = "a\xE2\x82\xAC"

@@ -323,19 +323,3 @@ void gbx_excerpt_append(const gbx_excerpt *cut, gbx_escape how, gbx_buf *to)
                          cut->total - cut->head_len - cut->tail_len);
     (void)gbx_utf8_append_escaped(to, cut->tail, cut->tail_len, how);
 }
-
-bool gbx_excerpt_is_marked(const char *text)
-{
-    static const char begin[] = "[... ";
-
-    while ((text = strstr(text, begin)) != NULL) {
-        size_t digits;
-
-        text += sizeof begin - 1;
-        digits = strspn(text, "0123456789");
-        if (digits > 0 && (strncmp(text + digits, " bytes ...]", 11) == 0 ||
-                           strncmp(text + digits, " characters ...]", 16) == 0))
-            return true;
-    }
-    return false;
-}

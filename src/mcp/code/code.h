@@ -111,9 +111,6 @@ void gbx_excerpt_append(const gbx_excerpt *cut, gbx_escape how, gbx_buf *to);
 #define GBX_CUT_SHOWN_MAX 6
 #define GBX_CUT_JSON_MAX  7
 
-/* True if the text has such a mark in place of a part. */
-bool gbx_excerpt_is_marked(const char *text);
-
 /* ---- content_blocks.c ---------------------------------------------------- */
 
 /* Append a block of text to an array, for people and models. */

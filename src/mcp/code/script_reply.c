@@ -201,7 +201,7 @@ static void put_usage(const gbx_script_reply *r, gbx_buf *to)
 static bool is_truncated(const gbx_script_reply *r, const struct cuts *cuts)
 {
     return cuts->value.tail != NULL || cuts->logs.tail != NULL || r->logs_cut ||
-           (r->error.code != NULL && gbx_excerpt_is_marked(r->error.message));
+           cuts->message.tail != NULL;
 }
 
 static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,

@@ -456,7 +456,6 @@ test('a link or a sound goes to clients whose version has it, and is text to oth
     const other = await ofVersion(version);
     const { content } = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
     assert.deepEqual(content.slice(0, -1).map(({ type }) => type), types);
-    assert.match(content.at(-1).text, /links of that server cannot be read here/);
   }
 });
 

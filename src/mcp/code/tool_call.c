@@ -195,20 +195,15 @@ static void fail(gbx_code_call *call, const char *error_code, const char *messag
 }
 
 /* A remark is made once per tool, however often a run calls it. */
-static bool was_remarked(const gbx_code_call *call)
-{
-    for (const gbx_code_call *o = call->run->calls; o != NULL; o = o->next)
-        if (o->is_remarked && o->base.up.server == call->base.up.server &&
-            strcmp(o->base.up.tool, call->base.up.tool) == 0)
-            return true;
-    return false;
-}
-
 static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
 {
     const char *server = call->base.up.server->name;
 
-    if (was_remarked(call) || !gbx_value_has_more(parts))
+    for (const gbx_code_call *o = call->run->calls; o != NULL; o = o->next)
+        if (o->is_remarked && o->base.up.server == call->base.up.server &&
+            strcmp(o->base.up.tool, call->base.up.tool) == 0)
+            return;
+    if (!gbx_value_has_more(parts))
         return;
     call->is_remarked = true;
     gbx_code_run_remark(call->run,
@@ -326,29 +321,6 @@ static void end_for_code(gbx_tool_call *base, const gbx_gate_reply *reply)
 
 /* ---- the tool `call` ------------------------------------------------------------ */
 
-/* Write the reason that code would get. Many hosts show only blocks, and a failure
- * without one looks empty. */
-static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
-
-    (void)gbx_value_of_result(parts, NULL, NULL, &message);
-    gbx_block_text(to, message.data, message.len);
-}
-
-/* The server has no resources: a client that follows a link would ask us. */
-static bool has_links(gbx_view content)
-{
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view block;
-
-    while (gbx_view_next(content, &cursor, &none, &block))
-        if (gbx_view_is_text(gbx_view_member(block, "type"), "resource_link"))
-            return true;
-    return false;
-}
-
 /* Write the result's _meta without entries of the protocol, which are ours to set.
  * Nothing if it is empty or too long. */
 static void put_meta(gbx_view meta, gbx_buf *to)
@@ -391,6 +363,7 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first = {.ceiling = GBX_KIB(16)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all = {.ceiling = CONTENT_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta = {.ceiling = META_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf reason = {.ceiling = GBX_KIB(16)};
 
     put_meta(gbx_view_member(result, "_meta"), &meta);
     out.meta = (char *)meta.data;
@@ -399,9 +372,10 @@ static void answer_content(gbx_code_call *call, gbx_view result)
         out.structured = parts.structured.at;
         out.structured_len = parts.structured.len;
     }
-    if (out.is_error && blocks.len == 0)
-        put_reason(&parts, &blocks);
-    else if (parts.structured.at != NULL && blocks.len == 0)
+    if (out.is_error && blocks.len == 0) { /* the reason that code would get */
+        (void)gbx_value_of_result(&parts, NULL, NULL, &reason);
+        gbx_block_text(&blocks, reason.data, reason.len);
+    } else if (parts.structured.at != NULL && blocks.len == 0)
         gbx_blocks_json(parts.structured, &room, &blocks, &first);
     (void)gbx_buf_puts(&all, "[");
     if (first.len > 0)
@@ -413,10 +387,7 @@ static void answer_content(gbx_code_call *call, gbx_view result)
     first.len = 0;
     (void)gbx_buf_printf(&first, "(1 call; %.0f ms; %zu bytes%s)", elapsed_ms(call),
                          result.len,
-                         blocks.len == 0 ? "; the tool gave nothing back"
-                         : !has_resources && has_links(parts.content)
-                             ? "; links of that server cannot be read here"
-                             : "");
+                         blocks.len == 0 ? "; the tool gave nothing back" : "");
     gbx_block_text(&all, first.data, first.len);
     (void)gbx_buf_puts(&all, "]");
     if (all.failed || blocks.failed) {

@@ -160,29 +160,22 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
     return "";
 }
 
-/* A call that was open when the code failed: it was not awaited. */
-static const gbx_code_call *find_open(const gbx_code_run *run)
-{
-    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
-        if (n->was_open)
-            return n;
-    return NULL;
-}
-
 /*
  * A promise used as a value also causes "missing value" and "not a list" errors, for
- * which the usual hint does not help. NULL: no call seems to lack an await.
+ * which the usual hint does not help. NULL: no call was open when the code failed.
  */
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
                         const char *otherwise)
 {
     static const char known[] = "did you forget await? ";
     const char *hint = gbx_result_hint(run->result);
-    const gbx_code_call *open = is_type_error ? find_open(run) : NULL;
+    const gbx_code_call *open = is_type_error ? run->calls : NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
 
     if (strncmp(hint, known, sizeof known - 1) == 0)
         return strdup(hint);
+    while (open != NULL && !open->was_open)
+        open = open->next;
     if (open == NULL)
         return NULL;
     (void)gbx_buf_puts(&text, known);
@@ -190,19 +183,6 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     (void)gbx_buf_printf(&text, " had not ended when the code failed%s%s",
                          otherwise[0] != 0 ? "; else: " : "", otherwise);
     return gbx_buf_take_string(&text, NULL);
-}
-
-/* This hint replaces the others, which might describe only the promise. */
-static void take_await_hint(const gbx_code_run *run, struct material *m,
-                            gbx_script_reply_error *ret)
-{
-    char *hint = await_hint(run, strcmp(m->name, "TypeError") == 0, ret->hint);
-
-    if (hint == NULL)
-        return;
-    free(m->hint);
-    m->hint = hint;
-    ret->hint = hint;
 }
 
 /* Report a timeout, which the engine sees only as an abort. A run that never got a
@@ -247,6 +227,7 @@ static void take_error(gbx_code_run *run, struct material *m,
     gbx_location at = gbx_result_location(run->result);
     const char *thrown = gbx_result_thrown_message(run->result);
     const char *code;
+    char *awaited;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_MIB(1)};
 
     split_message(gbx_result_error(run->result), m);
@@ -269,7 +250,11 @@ static void take_error(gbx_code_run *run, struct material *m,
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code, at.line, m);
-    take_await_hint(run, m, ret);
+    awaited = await_hint(run, strcmp(m->name, "TypeError") == 0, ret->hint);
+    if (awaited != NULL) { /* the others might describe only the promise */
+        free(m->hint);
+        ret->hint = m->hint = awaited;
+    }
     /* The engine's limits, of CPU time and TIMEOUT_MAX (code.c), also end a run. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
@@ -335,26 +320,6 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
     (void)gbx_buf_puts(to, words[outcome].advice);
 }
 
-/* Note calls whose outcome the code may not know. is_told: the error already reports
- * the doubtful ones. */
-static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
-{
-    put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
-    for (gbx_code_call_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
-        if (i != GBX_CALL_DOUBTFUL || !is_told)
-            put_outcome(run, true, i, to);
-}
-
-static void note_unkept(const gbx_code_run *run, gbx_buf *to)
-{
-    if (run->unkept > 0)
-        (void)gbx_buf_printf(to, "%s%zu artifact%s not kept%s: %s",
-                             to->len > 0 ? "\n" : "", run->unkept,
-                             run->unkept == 1 ? " was" : "s were",
-                             run->unkept == 1 ? "" : ", the first for this",
-                             run->why_unkept);
-}
-
 /* Report a possible effect that the code does not know as an error besides the value: a
  * reader who stops at the value would repeat the call. */
 static void take_doubt(const gbx_code_run *run, struct material *m,
@@ -395,19 +360,28 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
     ret->value_len = run->value.len;
 }
 
-/* Call once it is known whether there is an error. */
+/* Note calls whose outcome the code may not know; an error may have reported the
+ * doubtful ones. Call it once that is known. */
 static void take_note(const gbx_code_run *run, struct material *m,
                       gbx_script_reply *ret)
 {
     gbx_buf_init(&m->note, GBX_KIB(64));
-    note_calls(run, m->is_doubt, &m->note);
+    put_outcome(run, false, GBX_CALL_DOUBTFUL, &m->note);
+    for (gbx_code_call_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
+        if (i != GBX_CALL_DOUBTFUL || !m->is_doubt)
+            put_outcome(run, true, i, &m->note);
     if (m->note.len == 0 && run->call_count > 0 && ret->value_len > 0 &&
         memmem(ret->value, ret->value_len, PROMISE, sizeof PROMISE - 1) != NULL)
         (void)gbx_buf_puts(&m->note,
                            "did you forget await? " PROMISE
                            " in the value is a promise, such as a call gives");
-    if (run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE)
-        note_unkept(run, &m->note);
+    if (run->unkept > 0 && run->result != NULL &&
+        gbx_result_code(run->result) == GBX_CODE_VALUE)
+        (void)gbx_buf_printf(&m->note, "%s%zu artifact%s not kept%s: %s",
+                             m->note.len > 0 ? "\n" : "", run->unkept,
+                             run->unkept == 1 ? " was" : "s were",
+                             run->unkept == 1 ? "" : ", the first for this",
+                             run->why_unkept);
     ret->note = gbx_rpc_string(&m->note);
 }
 

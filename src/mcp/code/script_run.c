@@ -207,13 +207,6 @@ static void on_tick(void *user)
     stop(run);
 }
 
-/* The time limit is kept here, not in the engine: it pauses while a person is asked. */
-static void watch(gbx_code_run *run)
-{
-    gbx_mcp_timer_init(&run->timer, run->code->loop, on_tick, run);
-    arm(run);
-}
-
 /* ---- start and abandon ----------------------------------------------------------- */
 
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
@@ -223,7 +216,10 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
 
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     run->timeout_ms = timeout_ms;
-    watch(run);
+    /* The time limit is kept here, not in the engine: it pauses while a person is
+     * asked. */
+    gbx_mcp_timer_init(&run->timer, code->loop, on_tick, run);
+    arm(run);
     gbx_mcp_on_cancel(request, on_cancel, run);
     begin(run);
 }

@@ -405,22 +405,16 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
     return true;
 }
 
-/* Some models write the number as "5000": use the digits of the string. */
-static gbx_view unquoted(gbx_view view)
-{
-    if (gbx_view_kind(view) == '"' && view.len > 2)
-        view = (gbx_view){view.at + 1, view.len - 2};
-    return view;
-}
-
 static void execute(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_code *code = user;
-    gbx_view timeout = unquoted(gbx_view_member(arguments, "timeout_ms"));
+    gbx_view timeout = gbx_view_member(arguments, "timeout_ms");
     uint32_t timeout_ms = code->settings->timeout_ms;
     bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
     gbx_buf text;
 
+    if (gbx_view_kind(timeout) == '"' && timeout.len > 2) /* "5000", as models write */
+        timeout = (gbx_view){timeout.at + 1, timeout.len - 2};
     gbx_code_look_at_file(code);
     if (refuse_others(code, request, arguments))
         return;

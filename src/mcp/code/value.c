@@ -67,20 +67,6 @@ static void append_texts(gbx_view content, gbx_buf *to, size_t *ret_blocks,
     *ret_texts = texts;
 }
 
-/* A JSON object or array in a text is parsed. A number stays text, since not all its
- * digits might survive. */
-static void append_parsed(const gbx_buf *text, gbx_buf *to)
-{
-    gbx_view view;
-
-    if (text->len > 0 && gbx_view_open((const char *)text->data, text->len, &view) &&
-        (gbx_view_kind(view) == '{' || gbx_view_kind(view) == '['))
-        (void)gbx_buf_append(to, view.at, view.len);
-    else
-        (void)gbx_json_append_string(to, text->data != NULL ? (char *)text->data : "",
-                                     text->len);
-}
-
 /* True if JavaScript keeps all its digits: not a number with a fraction or exponent. */
 static bool is_whole_json(gbx_view view)
 {
@@ -114,35 +100,35 @@ static bool append_list(gbx_view content, gbx_buf *to)
     return is_list && gbx_buf_puts(to, "]");
 }
 
-/* For content whose blocks are all texts. */
+/* For content whose blocks are all texts. A JSON object or array in a text is parsed. A
+ * number stays text, since not all its digits might survive. */
 static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {.ceiling = BYTES_MAX};
+    const char *whole = text->data != NULL ? (const char *)text->data : "";
+    gbx_view view;
 
     if (append_list(content, &list))
         (void)gbx_buf_append(to, list.data, list.len);
+    else if (text->len > 0 && gbx_view_open(whole, text->len, &view) &&
+             (gbx_view_kind(view) == '{' || gbx_view_kind(view) == '['))
+        (void)gbx_buf_append(to, view.at, view.len);
     else
-        append_parsed(text, to);
+        (void)gbx_json_append_string(to, whole, text->len);
 }
 
 /* ---- content other than text ----------------------------------------------------- */
 
-/* The server's type, or application/octet-stream if that is not valid. */
-static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
-{
-    GBX_CLEANUP(gbx_free) char *given = gbx_view_string(view, GBX_KIB(1));
-
-    if (given == NULL || !gbx_artifacts_mime(given, ret))
-        (void)gbx_artifacts_mime("application/octet-stream", ret);
-}
-
+/* A type that is not valid becomes application/octet-stream. */
 static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *keeper,
                          gbx_buf *to)
 {
-    char mime_type[GBX_ARTIFACT_MIME_SIZE];
+    char mime_type[GBX_ARTIFACT_MIME_SIZE] = "application/octet-stream";
+    GBX_CLEANUP(gbx_free) char *given = gbx_view_string(mime, GBX_KIB(1));
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = BYTES_MAX};
 
-    copy_mime(mime, mime_type);
+    if (given != NULL)
+        (void)gbx_artifacts_mime(given, mime_type);
     if (gbx_view_kind(data) == '"' && gbx_view_append_text(data, &text) &&
         (text.len == 0 || gbx_base64_undo(&text)))
         keeper->keep(keeper->user, mime_type, text.len > 0 ? (char *)text.data : "",

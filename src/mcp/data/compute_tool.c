@@ -291,7 +291,7 @@ static void offer_tool(gbx_mcp_data *d)
 
 static void put_member(gbx_buf *to, const char *name, const char *text)
 {
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
+    gbx_json_put_key(to, name);
     (void)gbx_json_append_safe(to, text, strlen(text));
 }
 
@@ -300,37 +300,36 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
 {
     const char *slash = strrchr(set->spec.path, '/');
 
-    (void)gbx_buf_printf(to, "{\"name\":\"%s\"", set->spec.name);
+    (void)gbx_buf_puts(to, "{");
+    gbx_json_put_text(to, "name", set->spec.name);
     put_member(to, "file", slash != NULL ? slash + 1 : set->spec.path);
     if (set->told.type != NULL) {
-        put_member(to, "format", gbx_spec_format_name(set->told.format));
+        gbx_json_put_text(to, "format", gbx_spec_format_name(set->told.format));
         put_member(to, "size", set->told.size);
         if (set->told.format != GBX_SPEC_SQLITE)
-            (void)gbx_buf_printf(to, ",\"bytes\":%llu",
-                                 (unsigned long long)set->told.file_bytes);
+            gbx_json_put_integer(to, "bytes", (int64_t)set->told.file_bytes);
         if (set->told.json_bytes > 0)
-            (void)gbx_buf_printf(to, ",\"jsonBytes\":%llu",
-                                 (unsigned long long)set->told.json_bytes);
+            gbx_json_put_integer(to, "jsonBytes", (int64_t)set->told.json_bytes);
         put_member(to, "type", set->told.type);
     }
     if (set->problem[0] != 0)
         put_member(to, "problem", set->problem);
     if (set->told.type != NULL)
-        (void)gbx_buf_printf(to, ",\"fields\":%s", set->told.statistics);
+        gbx_json_put_json(to, "fields", set->told.statistics,
+                          strlen(set->told.statistics));
     (void)gbx_buf_puts(to, "}\n");
 }
 
 static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
 {
-    const gbx_dataset_state *set = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = TEXT_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = TEXT_MAX * 2};
 
-    put_statistics(set, &text);
-    (void)gbx_buf_printf(&contents,
-                         "[{\"uri\":\"%s\",\"mimeType\":\"application/json\",\"text\":",
-                         uri);
-    (void)gbx_json_append_string(&contents, text.data, text.len);
+    put_statistics(user, &text);
+    (void)gbx_buf_puts(&contents, "[{");
+    gbx_json_put_text(&contents, "uri", uri);
+    gbx_json_put_text(&contents, "mimeType", "application/json");
+    gbx_json_put_text(&contents, "text", gbx_rpc_string(&text));
     (void)gbx_need(gbx_buf_puts(&contents, "}]") && !text.failed ? &contents : NULL);
     gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
 }

@@ -301,27 +301,23 @@ void gbx_gate_rules_free(gbx_gate_rules *rules)
     free(rules);
 }
 
-static bool is_for_client(const gbx_gate_rule *rule,
-                          bool (*has)(const void *user, const char *scope),
-                          const void *user)
-{
-    for (size_t i = 0; i < rule->scope_count; i++)
-        if (has(user, rule->scopes[i]))
-            return true;
-    return rule->scope_count == 0;
-}
-
 void gbx_gate_rules_select(gbx_gate_rules *rules,
                            bool (*has)(const void *user, const char *scope),
                            const void *user)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < rules->count; i++)
-        if (is_for_client(&rules->items[i], has, user))
-            rules->items[kept++] = rules->items[i];
+    for (size_t i = 0; i < rules->count; i++) {
+        gbx_gate_rule *rule = &rules->items[i];
+        bool is_for_client = rule->scope_count == 0;
+
+        for (size_t k = 0; k < rule->scope_count && !is_for_client; k++)
+            is_for_client = has(user, rule->scopes[k]);
+        if (is_for_client)
+            rules->items[kept++] = *rule;
         else
-            free_rule(&rules->items[i]);
+            free_rule(rule);
+    }
     rules->count = kept;
 }
 

@@ -27,10 +27,10 @@
 
 static bool is_of_server(const gbx_gate_rule *rule, const char *server)
 {
-    for (size_t i = 0; i < rule->server_count; i++)
-        if (gbx_glob_name(rule->servers[i], server, GBX_GLOB_EXACT))
+    for (size_t i = 0; i < rule->servers.count; i++)
+        if (gbx_glob_name(rule->servers.items[i], server, GBX_GLOB_EXACT))
             return true;
-    return rule->server_count == 0;
+    return rule->servers.count == 0;
 }
 
 static bool fits_tool_of(const char *pattern, gbx_glob_how how, gbx_view tools)
@@ -70,9 +70,10 @@ static void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *
     const gbx_gate_rules *rules = config->rules;
 
     for (size_t i = 0; i < rules->count; i++)
-        for (size_t k = 0; k < rules->items[i].tool_count; k++)
-            if (!may_fit(config, tools, &rules->items[i], rules->items[i].tools[k]))
-                on_one(user, i + 1, rules->items[i].tools[k]);
+        for (size_t k = 0; k < rules->items[i].tools.count; k++)
+            if (!may_fit(config, tools, &rules->items[i],
+                         rules->items[i].tools.items[k]))
+                on_one(user, i + 1, rules->items[i].tools.items[k]);
 }
 
 typedef struct doctor_args {

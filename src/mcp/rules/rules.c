@@ -82,8 +82,8 @@ static bool leaf_holds(looking *l, gbx_view value)
         return !l->allows;
     if (!gbx_view_take_text(value, &text) || !gbx_buf_append(&text, "", 1))
         l->why = "it does not fit in memory";
-    for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++) {
-        const char *glob = l->condition->globs[i];
+    for (size_t i = 0; i < l->condition->globs.count && l->why == NULL && !holds; i++) {
+        const char *glob = l->condition->globs.items[i];
 
         holds = gbx_glob_value(glob, (const char *)text.data, text.len - 1,
                                l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE, &l->why);
@@ -143,20 +143,17 @@ static bool condition_holds(const gbx_gate_condition *condition, gbx_view args,
 
 /* ---- rules ------------------------------------------------------------------ */
 
-static bool fits_name(char *const *globs, size_t count, const char *name,
-                      gbx_glob_how how)
+static bool fits_name(const gbx_gate_names *globs, const char *name, gbx_glob_how how)
 {
-    if (count == 0)
-        return true;
-    for (size_t i = 0; i < count; i++)
-        if (gbx_glob_name(globs[i], name, how))
+    for (size_t i = 0; i < globs->count; i++)
+        if (gbx_glob_name(globs->items[i], name, how))
             return true;
-    return false;
+    return globs->count == 0;
 }
 
 static bool is_about_others(const gbx_gate_rule *rule)
 {
-    return rule->tool_count == 0 && rule->resource_count + rule->prompt_count > 0;
+    return rule->tools.count == 0 && rule->resources.count + rule->prompts.count > 0;
 }
 
 /* Is the rule about the tool? Rules that ask or deny also match the name that it was
@@ -167,10 +164,10 @@ static bool is_about(const gbx_gate_rule *rule, const char *server, const char *
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
 
     return !is_about_others(rule) &&
-           fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) &&
-           (fits_name(rule->tools, rule->tool_count, tool, how) ||
+           fits_name(&rule->servers, server, GBX_GLOB_EXACT) &&
+           (fits_name(&rule->tools, tool, how) ||
             (how == GBX_GLOB_WIDE && called != NULL &&
-             fits_name(rule->tools, rule->tool_count, called, how)));
+             fits_name(&rule->tools, called, how)));
 }
 
 /* False if a condition fails. Otherwise verdict->fault is why one of them cannot be
@@ -199,17 +196,17 @@ static bool fits_args(const gbx_gate_rule *rule, gbx_view args,
 
 static void free_rule(gbx_gate_rule *rule)
 {
-    gbx_names_free(rule->servers, rule->server_count);
-    gbx_names_free(rule->tools, rule->tool_count);
-    gbx_names_free(rule->resources, rule->resource_count);
-    gbx_names_free(rule->prompts, rule->prompt_count);
-    gbx_names_free(rule->scopes, rule->scope_count);
+    const gbx_gate_names *lists[] = {&rule->servers, &rule->tools, &rule->resources,
+                                     &rule->prompts, &rule->scopes};
+
+    for (size_t i = 0; i < GBX_COUNTOF(lists); i++)
+        gbx_names_free(lists[i]->items, lists[i]->count);
     for (size_t i = 0; i < rule->condition_count; i++) {
         gbx_gate_condition *c = &rule->conditions[i];
 
         free(c->path);
         gbx_names_free(c->steps, c->step_count);
-        gbx_names_free(c->globs, c->glob_count);
+        gbx_names_free(c->globs.items, c->globs.count);
     }
     free(rule->conditions);
     free(rule->reason);
@@ -309,10 +306,10 @@ void gbx_gate_rules_select(gbx_gate_rules *rules,
 
     for (size_t i = 0; i < rules->count; i++) {
         gbx_gate_rule *rule = &rules->items[i];
-        bool is_for_client = rule->scope_count == 0;
+        bool is_for_client = rule->scopes.count == 0;
 
-        for (size_t k = 0; k < rule->scope_count && !is_for_client; k++)
-            is_for_client = has(user, rule->scopes[k]);
+        for (size_t k = 0; k < rule->scopes.count && !is_for_client; k++)
+            is_for_client = has(user, rule->scopes.items[k]);
         if (is_for_client)
             rules->items[kept++] = *rule;
         else
@@ -354,8 +351,9 @@ gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *serve
 static bool fits_uri(const gbx_gate_rule *rule, const char *uri, gbx_glob_how how,
                      gbx_gate_verdict *verdict)
 {
-    for (size_t i = 0; i < rule->resource_count; i++) {
-        if (gbx_glob_value(rule->resources[i], uri, strlen(uri), how, &verdict->fault))
+    for (size_t i = 0; i < rule->resources.count; i++) {
+        if (gbx_glob_value(rule->resources.items[i], uri, strlen(uri), how,
+                           &verdict->fault))
             return true;
         verdict->fault_path = "uri";
         if (verdict->fault != NULL)
@@ -369,11 +367,11 @@ static bool fits_other(const gbx_gate_rule *rule, gbx_gate_subject subject,
 {
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
 
-    if (subject == GBX_GATE_RESOURCE && rule->resource_count > 0)
+    if (subject == GBX_GATE_RESOURCE && rule->resources.count > 0)
         return fits_uri(rule, name, how, verdict);
-    if (subject == GBX_GATE_PROMPT && rule->prompt_count > 0)
-        return fits_name(rule->prompts, rule->prompt_count, name, how);
-    return rule->tool_count == 0 && !is_about_others(rule) &&
+    if (subject == GBX_GATE_PROMPT && rule->prompts.count > 0)
+        return fits_name(&rule->prompts, name, how);
+    return rule->tools.count == 0 && !is_about_others(rule) &&
            (rule->condition_count == 0 || rule->action != GBX_GATE_ALLOW);
 }
 
@@ -388,7 +386,7 @@ gbx_gate_verdict gbx_rules_decide_other(const gbx_gate_rules *rules, const char 
         const gbx_gate_rule *rule = &rules->items[i];
 
         if (rule->hint == GBX_GATE_HINT_OTHER ||
-            !fits_name(rule->servers, rule->server_count, server, GBX_GLOB_EXACT) ||
+            !fits_name(&rule->servers, server, GBX_GLOB_EXACT) ||
             !fits_other(rule, subject, name, &verdict))
             continue;
         verdict.action = rule->action;

@@ -143,15 +143,19 @@ typedef enum gbx_gate_hint {
     GBX_GATE_HINT_MISSING, /* it has no such tool; not for rules */
 } gbx_gate_hint;
 
+typedef struct gbx_gate_names {
+    char **items;
+    size_t count;
+} gbx_gate_names;
+
 /* A condition on the arguments at a path such as "edits[].path". */
 typedef struct gbx_gate_condition {
     char *path;   /* as written in the rule */
     char **steps; /* names on the way; NULL: each element of an array */
     size_t step_count;
-    char **globs; /* one of them must match; none: the value is literal */
-    size_t glob_count;
-    char literal;  /* the gbx_view_kind() of a number, true or false, or 0 */
-    double number; /* if literal is '0' */
+    gbx_gate_names globs; /* one must match; none: the value is literal */
+    char literal;         /* the gbx_view_kind() of a number, true or false, or 0 */
+    double number;        /* if literal is '0' */
 } gbx_gate_condition;
 
 /* What a request to a server is for. */
@@ -167,16 +171,11 @@ const char *gbx_gate_subject_name(gbx_gate_subject subject); /* "tool" */
 /* Without tools, resources and prompts it is about all of them. */
 typedef struct gbx_gate_rule {
     gbx_gate_action action;
-    char **servers; /* patterns of names; none: every server */
-    size_t server_count;
-    char **tools;
-    size_t tool_count;
-    char **resources; /* patterns of URIs */
-    size_t resource_count;
-    char **prompts;
-    size_t prompt_count;
-    char **scopes; /* of OAuth, of which the client has one; none: every client */
-    size_t scope_count;
+    gbx_gate_names servers; /* patterns of names; none: every server */
+    gbx_gate_names tools;
+    gbx_gate_names resources; /* patterns of URIs */
+    gbx_gate_names prompts;
+    gbx_gate_names scopes; /* of OAuth, of which the client has one; none: every one */
     gbx_gate_condition *conditions; /* all must hold */
     size_t condition_count;
     gbx_gate_hint hint; /* UNKNOWN: any tool */

@@ -68,52 +68,40 @@ static gbx_status check_server(gbx_json_reader *r, const char *text)
                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
+/* Add to the list that the row is about. */
+static gbx_status add_name(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    void *field = (char *)target + r->row->offset;
+    gbx_gate_names *names = field;
+
+    return gbx_names_add(&names->items, &names->count, text, len, r->err);
+}
+
+static gbx_status add_glob(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    gbx_status status = check_glob(r, text, len);
+
+    return status == GBX_OK ? add_name(r, text, len, target) : status;
+}
+
 static gbx_status add_server(gbx_json_reader *r, const char *text, size_t len,
                              void *target)
 {
-    gbx_gate_rule *rule = target;
     gbx_status status = check_glob(r, text, len);
 
     if (status == GBX_OK)
         status = check_server(r, text);
-    return status == GBX_OK
-               ? gbx_names_add(&rule->servers, &rule->server_count, text, len, r->err)
-               : status;
-}
-
-/* After checking it as a pattern. */
-static gbx_status add_glob(gbx_json_reader *r, const char *text, size_t len,
-                           char ***names, size_t *count)
-{
-    gbx_status status = check_glob(r, text, len);
-
-    return status == GBX_OK ? gbx_names_add(names, count, text, len, r->err) : status;
-}
-
-static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
-                           void *target)
-{
-    gbx_gate_rule *rule = target;
-
-    return add_glob(r, text, len, &rule->tools, &rule->tool_count);
-}
-
-static gbx_status add_prompt(gbx_json_reader *r, const char *text, size_t len,
-                             void *target)
-{
-    gbx_gate_rule *rule = target;
-
-    return add_glob(r, text, len, &rule->prompts, &rule->prompt_count);
+    return status == GBX_OK ? add_name(r, text, len, target) : status;
 }
 
 static gbx_status add_scope(gbx_json_reader *r, const char *text, size_t len,
                             void *target)
 {
-    gbx_gate_rule *rule = target;
-
-    if (len == 0 || strchr(text, ' ') != NULL)
-        return gbx_refuse(r->err, text, 0, "this is the name of one scope");
-    return gbx_names_add(&rule->scopes, &rule->scope_count, text, len, r->err);
+    return len > 0 && strchr(text, ' ') == NULL
+               ? add_name(r, text, len, target)
+               : gbx_refuse(r->err, text, 0, "this is the name of one scope");
 }
 
 /* One pattern, or several. */
@@ -204,21 +192,16 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
 
 /* An asking or denying rule with a pattern that never matches is refused: it would only
  * seem to have an effect. */
-typedef struct condition_target {
-    gbx_gate_condition *condition;
-    gbx_gate_action action;
-} condition_target;
-
 static gbx_status check_value_glob(gbx_json_reader *r, const char *text, size_t len,
-                                   gbx_gate_action action)
+                                   const gbx_gate_rule *rule)
 {
+    bool allows = rule->action == GBX_GATE_ALLOW;
     gbx_status status = check_glob(r, text, len);
     const char *why;
 
     if (status != GBX_OK)
         return status;
-    if (action != GBX_GATE_ALLOW && gbx_glob_kind_of(text) == GBX_GLOB_PATH &&
-        text[0] != '/' &&
+    if (!allows && gbx_glob_kind_of(text) == GBX_GLOB_PATH && text[0] != '/' &&
         strncmp(text,
                 "**"
                 "/",
@@ -226,33 +209,31 @@ static gbx_status check_value_glob(gbx_json_reader *r, const char *text, size_t 
         return gbx_refuse(r->err, text, 0,
                           "a pattern of paths that asks or denies begins with '/' or "
                           "'**/'");
-    why = action != GBX_GATE_ALLOW ? gbx_canonical_pattern_objection(text) : NULL;
+    why = !allows ? gbx_canonical_pattern_objection(text) : NULL;
     if (why != NULL)
         return gbx_refuse(r->err, text, 0, "no call would fit this: %s", why);
     return GBX_OK;
 }
 
+/* Add to the last condition. */
 static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t len,
                                  void *target)
 {
-    condition_target *t = target;
-    gbx_status status = check_value_glob(r, text, len, t->action);
+    gbx_gate_rule *rule = target;
+    gbx_gate_names *globs = &rule->conditions[rule->condition_count - 1].globs;
+    gbx_status status = check_value_glob(r, text, len, rule);
 
     return status == GBX_OK
-               ? gbx_names_add(&t->condition->globs, &t->condition->glob_count, text,
-                               len, r->err)
+               ? gbx_names_add(&globs->items, &globs->count, text, len, r->err)
                : status;
 }
 
 static gbx_status add_resource(gbx_json_reader *r, const char *text, size_t len,
                                void *target)
 {
-    gbx_gate_rule *rule = target;
-    gbx_status status = check_value_glob(r, text, len, rule->action);
+    gbx_status status = check_value_glob(r, text, len, target);
 
-    return status == GBX_OK ? gbx_names_add(&rule->resources, &rule->resource_count,
-                                            text, len, r->err)
-                            : status;
+    return status == GBX_OK ? add_name(r, text, len, target) : status;
 }
 
 static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view value,
@@ -263,7 +244,6 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view 
     char kind = gbx_view_kind(value);
     gbx_gate_condition *c =
         gbx_need(gbx_list_room(&rule->conditions, rule->condition_count, sizeof *c));
-    condition_target t = {c, rule->action};
     gbx_status status;
 
     rule->condition_count++;
@@ -272,7 +252,7 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view 
         return status;
     r->row = &globs;
     if (kind == '"' || kind == '[')
-        return read_names(r, value, &t);
+        return read_names(r, value, rule);
     if (kind != '0' && kind != 't' && kind != 'f')
         return gbx_json_refuse_type(r, value,
                                     "a pattern, an array of them, a number, or true or "
@@ -293,17 +273,23 @@ static gbx_status read_args(gbx_json_reader *r, gbx_view value, void *target)
 
 /* ---- rules ------------------------------------------------------------------ */
 
+#define NAMES(key, list, by)                        \
+    {                                               \
+        .name = key, .read = read_names, .add = by, \
+        .offset = offsetof(gbx_gate_rule, list)     \
+    }
+
 static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "action",
          .read = read_action,
          .offset = offsetof(gbx_gate_rule, action)},
-        {.name = "server", .read = read_names, .add = add_server},
-        {.name = "tool", .read = read_names, .add = add_tool},
-        {.name = "resource", .read = read_names, .add = add_resource},
-        {.name = "prompt", .read = read_names, .add = add_prompt},
-        {.name = "scope", .read = read_names, .add = add_scope},
+        NAMES("server", servers, add_server),
+        NAMES("tool", tools, add_glob),
+        NAMES("resource", resources, add_resource),
+        NAMES("prompt", prompts, add_glob),
+        NAMES("scope", scopes, add_scope),
         {.name = "args", .read = read_args},
         {.name = "readOnly", .read = read_hint},
         {.name = "reason", .read = read_reason},
@@ -322,7 +308,7 @@ static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
     if (status == GBX_OK)
         status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
     if (status == GBX_OK && rule->condition_count > 0 &&
-        rule->resource_count + rule->prompt_count > 0)
+        rule->resources.count + rule->prompts.count > 0)
         return gbx_json_refuse(r,
                                "\"args\" are those of tools: write a rule of its own");
     if (status == GBX_OK)

@@ -25,6 +25,20 @@ bool gbx_code_is_listed(const gbx_mcp_upstream_config *server)
     return !server->disabled || server->fault != NULL;
 }
 
+bool gbx_code_is_eager(const gbx_mcp_code *code)
+{
+    size_t eager = 0;
+
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (!c->disabled && !c->eager)
+            return false;
+        eager += !c->disabled;
+    }
+    return eager > 0;
+}
+
 /* List the servers that code may see; returns their number. */
 static size_t list_servers(const gbx_mcp_code *code, const char *ret[SERVERS_MAX])
 {
@@ -217,51 +231,46 @@ static const char *named_tool(const gbx_mcp_code *code,
 /* A server's name as it is written after a dot: '_' for other characters. */
 static char *as_word(const char *name)
 {
-    char *word = strdup(name);
+    char *word = gbx_need(strdup(name));
 
-    for (char *at = word; at != NULL && *at != 0; at++)
+    for (char *at = word; *at != 0; at++)
         if (!gbx_text_is_name((unsigned char)*at) || *at == '$')
             *at = '_';
     return word;
 }
 
-void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to)
+void gbx_code_put_call(const gbx_mcp_code *code, const char *word, bool is_tool,
+                       gbx_buf *to)
 {
-    const gbx_mcp_config *config = code->config;
-    size_t meant = 0;
-
-    for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
-        GBX_CLEANUP(gbx_free) char *alias = as_word(config->servers[i].name);
-        const char *tool =
-            alias != NULL ? named_tool(code, &config->servers[i], alias, word) : NULL;
-
-        if (tool != NULL)
-            (void)gbx_buf_printf(to, "%sservers.%s.%s(args)",
-                                 meant++ == 0 ? "did you mean " : " or ", alias, tool);
-    }
-    (void)gbx_buf_puts(to, meant > 0 ? "?" : "");
-}
-
-void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
-{
-    const gbx_mcp_code *code = user;
     const gbx_mcp_config *config = code->config;
     size_t meant = 0;
 
     for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
         const char *server = config->servers[i].name;
-        const char *tool = named_tool(code, &config->servers[i], server, word);
+        GBX_CLEANUP(gbx_free) char *alias = as_word(server);
+        const char *tool =
+            named_tool(code, &config->servers[i], is_tool ? server : alias, word);
 
         if (tool == NULL)
             continue;
-        (void)gbx_buf_puts(to,
-                           meant++ == 0 ? "call it by the tool 'call', with " : " or ");
+        (void)gbx_buf_puts(to, meant++ > 0 ? " or "
+                               : is_tool   ? "call it by the tool 'call', with "
+                                           : "did you mean ");
+        if (!is_tool) {
+            (void)gbx_buf_printf(to, "servers.%s.%s(args)", alias, tool);
+            continue;
+        }
         (void)gbx_buf_printf(to, "{\"server\": \"%s\", \"tool\": ", server);
         (void)gbx_json_append_safe(to, tool, strlen(tool));
         (void)gbx_buf_puts(to, ", \"args\": {...}}");
     }
     if (meant > 0)
-        (void)gbx_buf_puts(to, ", or in the code of 'execute'");
+        (void)gbx_buf_puts(to, is_tool ? ", or in the code of 'execute'" : "?");
+}
+
+void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
+{
+    gbx_code_put_call(user, word, true, to);
 }
 
 /* ---- lists of tools -------------------------------------------------------------- */

@@ -150,26 +150,6 @@ static void on_eager(void *user, const gbx_upstream_reply *failure)
     gbx_code_declare(code);
 }
 
-/* The description of `execute` has their tools, so the first tools/list waits. */
-static void await_eager(gbx_mcp_code *code)
-{
-    size_t eager = 0;
-
-    for (size_t i = 0; i < code->config->server_count; i++) {
-        const gbx_mcp_upstream_config *c = &code->config->servers[i];
-
-        if (c->disabled)
-            continue;
-        if (!c->eager)
-            return;
-        eager++;
-    }
-    if (eager == 0)
-        return;
-    gbx_mcp_server_hold(code->server);
-    gbx_code_list_tools(code, NULL, false, NULL, on_eager, NULL, code);
-}
-
 gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_mcp_config *config, gbx_upstreams *upstreams,
                             gbx_gate *gate, const gbx_options *options,
@@ -193,7 +173,11 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                                         config->settings.artifact_ms);
     if (start_box(code, options) && gbx_code_register(code) &&
         gbx_artifacts_offer(server, code->artifacts)) {
-        await_eager(code);
+        /* The description of `execute` has their tools: the first tools/list waits. */
+        if (gbx_code_is_eager(code)) {
+            gbx_mcp_server_hold(code->server);
+            gbx_code_list_tools(code, NULL, false, NULL, on_eager, NULL, code);
+        }
         gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
         *ret = code;
         return GBX_OK;

@@ -240,6 +240,8 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
  * off because a variable is not set stays listed, so that callers learn which one is
  * missing. */
 bool gbx_code_is_listed(const gbx_mcp_upstream_config *server);
+/* True if there are servers, and each starts with us. */
+bool gbx_code_is_eager(const gbx_mcp_code *code);
 /* NULL if the server does not exist or cannot start: message then has the nearest name
  * or the reason, and *ret_code the error code, a constant. */
 const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
@@ -259,11 +261,12 @@ char *gbx_code_other_name(const gbx_mcp_code *code,
 void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                       const char *tool, gbx_buf *message);
 
-/* Append how code calls a tool that a model named in another host's style: tool,
- * server__tool or mcp__server__tool. Nothing if no server has it. */
-void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to);
-
-/* The same for a model that called it as our own tool. user is the gbx_mcp_code. */
+/* Append how code, or with is_tool the tool `call`, calls a tool that a model named in
+ * another host's style: tool, server__tool or mcp__server__tool. Nothing if no server
+ * has it. */
+void gbx_code_put_call(const gbx_mcp_code *code, const char *word, bool is_tool,
+                       gbx_buf *to);
+/* For a model that called it as our own tool. user is the gbx_mcp_code. */
 void gbx_code_advise_call(void *user, const char *word, gbx_buf *to);
 
 /* failure: why the one requested server did not list its tools, or NULL. Borrowed and

@@ -82,7 +82,7 @@ char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
     } else if (is_row(hint, GBX_HINT_UNKNOWN_CALL) &&
                strlen(word) <= GBX_TOOL_NAME_MAX) {
         /* get_user, tracker__get_user or mcp__tracker__get_user, as in other hosts */
-        gbx_code_put_call(run->code, word, &to);
+        gbx_code_put_call(run->code, word, false, &to);
     }
     return to.len > 0 ? gbx_buf_take_string(&to, NULL) : NULL;
 }

@@ -7,6 +7,7 @@
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
@@ -197,29 +198,25 @@ static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
     return true;
 }
 
-/* Append the tools of eager servers, if all servers are eager and the tools are few.
- * Other tools are unknown until first use, and would change the description then. */
+/* Append the tools of all servers, if they are eager and the tools are few. Others are
+ * unknown until first use, and would change the description then. */
 static bool put_eager_docs(const gbx_mcp_code *code, gbx_buf *to)
 {
     size_t count = 0;
 
+    if (!gbx_code_is_eager(code))
+        return false;
+    gbx_json_put_open(to, NULL, '[');
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
+        gbx_view tools = gbx_upstreams_info(code->upstreams, c).tools;
         size_t cursor = 0;
-        gbx_upstream_info info;
         gbx_view key;
         gbx_view tool;
 
-        if (c->disabled)
-            continue;
-        if (!c->eager)
-            return false;
-        info = gbx_upstreams_info(code->upstreams, c);
-        while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
-            if (count == DECLARED_MAX)
+        while (!c->disabled && gbx_view_next(tools, &cursor, &key, &tool)) {
+            if (count++ == DECLARED_MAX)
                 return false;
-            if (count++ == 0)
-                (void)gbx_buf_puts(to, "[");
             gbx_code_put_doc(code, c->name, tool, to);
         }
     }
@@ -391,23 +388,11 @@ static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view giv
     return false;
 }
 
-/* True: unknown arguments were found, and the request has ended. */
-static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
-                          gbx_view arguments)
-{
-    static const char *const names[] = {"code", "input", "timeout_ms", NULL};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
-
-    if (gbx_code_check_names(arguments, names, &message))
-        return false;
-    wrong(code, request, "INVALID_ARGS", gbx_rpc_string(&message),
-          "values for the code go into 'input'");
-    return true;
-}
-
 static void execute(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static const char *const names[] = {"code", "input", "timeout_ms", NULL};
     gbx_mcp_code *code = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
     gbx_view timeout = gbx_view_member(arguments, "timeout_ms");
     uint32_t timeout_ms = code->settings->timeout_ms;
     bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
@@ -416,8 +401,11 @@ static void execute(void *user, gbx_mcp_request *request, gbx_view arguments)
     if (gbx_view_kind(timeout) == '"' && timeout.len > 2) /* "5000", as models write */
         timeout = (gbx_view){timeout.at + 1, timeout.len - 2};
     gbx_code_look_at_file(code);
-    if (refuse_others(code, request, arguments))
+    if (!gbx_code_check_names(arguments, names, &message)) {
+        wrong(code, request, "INVALID_ARGS", gbx_rpc_string(&message),
+              "values for the code go into 'input'");
         return;
+    }
     gbx_buf_init(&text, (size_t)code->settings->code_bytes * 6 + 6);
     if (has_timeout &&
         (!gbx_code_take_count(timeout, code->settings->timeout_ms, &timeout_ms) ||

@@ -454,15 +454,6 @@ static void write_text(const gbx_script_reply *r, const struct parts *p, size_t 
     write_cost(r, to);
 }
 
-/* A quarter of the room is reserved for the logs; they also get what the value or the
- * error leaves. */
-static size_t logs_share(size_t len, size_t cap)
-{
-    size_t left = len < cap ? cap - len : 0;
-
-    return left > cap / 4 ? left : cap / 4;
-}
-
 /* Cut the error: its message gets what the position, the hint and the logs' quarter
  * leave. */
 static void cut_error(gbx_script_reply *shown, struct parts *p, size_t cap,
@@ -494,6 +485,7 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
     gbx_script_reply shown = *reply;
     struct parts p = {.cuts = {.message = {.head = ""}}};
     struct cuts *cuts = &p.cuts;
+    size_t left;
     bool ok;
 
     gbx_buf_init(&ret->text, GBX_CUT_SHOWN_MAX * cap + WORDS_MAX);
@@ -508,9 +500,12 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
     logs_text(reply, &p.logs);
     cut_error(&shown, &p, cap, store, now_ns);
     ok = !p.value.failed && !p.logs.failed && !p.message.failed && !p.error.failed;
+    /* A quarter of the room is reserved for the logs; they also get what the value or the
+     * error leaves. */
+    left = p.value.len + p.error.len < cap ? cap - p.value.len - p.error.len : 0;
     cuts->logs = gbx_excerpt_text((char *)p.logs.data, p.logs.len,
-                                  logs_share(p.value.len + p.error.len, cap), store,
-                                  "logs", "text/plain", now_ns);
+                                  left > cap / 4 ? left : cap / 4, store, "logs",
+                                  "text/plain", now_ns);
     cuts->logs.is_rest = reply->logs_cut;
     cuts->value = gbx_excerpt_text((char *)p.value.data, p.value.len,
                                    cap - (cuts->logs.head_len + cuts->logs.tail_len),

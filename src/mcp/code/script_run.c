@@ -176,14 +176,6 @@ static void on_cancel(void *user)
     stop(user);
 }
 
-static bool is_asking(const gbx_code_run *run)
-{
-    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
-        if (gbx_gate_is_asking(&n->base))
-            return true;
-    return gbx_mcp_is_asking(run->request);
-}
-
 static void arm(gbx_code_run *run)
 {
     double left = left_ms(run);
@@ -195,8 +187,11 @@ static void on_tick(void *user)
 {
     gbx_code_run *run = user;
     double now_ms = elapsed_ms(run);
+    bool is_asking = gbx_mcp_is_asking(run->request);
 
-    if (is_asking(run))
+    for (const gbx_code_call *n = run->calls; n != NULL && !is_asking; n = n->next)
+        is_asking = gbx_gate_is_asking(&n->base);
+    if (is_asking)
         run->paused_ms += now_ms - run->seen_ms;
     run->seen_ms = now_ms;
     if (left_ms(run) > 0) {

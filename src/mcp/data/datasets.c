@@ -184,14 +184,6 @@ static void digest(const gbx_source *source, uint8_t ret[GBX_SHA256_SIZE])
     gbx_sha256_end(&sum, ret);
 }
 
-/* Why the engine refused it, without the dataset's name, which the caller adds. */
-static const char *reason_of(const gbx_error *error)
-{
-    const char *end = strstr(error->message, "': ");
-
-    return end != NULL ? end + 3 : error->message;
-}
-
 /* Load what was read, unless it is unchanged, and report the result. */
 static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
 {
@@ -200,6 +192,7 @@ static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
     gbx_error error = {0};
     gbx_told told = {0};
     gbx_engine *engine;
+    const char *why;
 
     if (slot->was_loaded) {
         digest(source, sum);
@@ -210,7 +203,8 @@ static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
     }
     engine = put_into_engine(l, index, source, &error);
     if (engine == NULL) {
-        tell(l, index, GBX_LOAD_REFUSED, NULL, reason_of(&error));
+        why = strstr(error.message, "': "); /* without the dataset's name */
+        tell(l, index, GBX_LOAD_REFUSED, NULL, why != NULL ? why + 3 : error.message);
         return;
     }
     slot->was_loaded = true;

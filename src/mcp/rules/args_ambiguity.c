@@ -28,8 +28,6 @@
 #define WHERE_MAX   512         /* a longer path is left out */
 #define STEPS_MAX   16 /* deeper steps are left out: each level is parsed again */
 
-#define NO_MEMORY "does not fit in memory"
-
 typedef struct member {
     uint32_t hash; /* of the name's characters */
     uint32_t at;   /* position of its quote in the text */
@@ -132,14 +130,12 @@ static void read_name(reading *r, gbx_view name)
     }
     m.hash = hash_of(name.at + 1, name.len - 2);
     if (has_escapes(name)) {
-        if (!gbx_view_append_text(name, &text))
-            object_to(r, name.at, NO_MEMORY);
-        else if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
+        (void)gbx_view_append_text(name, &text);
+        if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
             object_to(r, name.at, "has NUL in its name");
         m.hash = hash_of(text.data, text.len);
     }
-    if (r->fault == NULL && !gbx_buf_append(&r->members, &m, sizeof m))
-        object_to(r, name.at, NO_MEMORY);
+    (void)gbx_need(gbx_buf_append(&r->members, &m, sizeof m) ? r : NULL);
 }
 
 /* ---- values -------------------------------------------------------------------- */
@@ -204,20 +200,6 @@ static size_t read_token(reading *r, size_t at)
     return at + 1;
 }
 
-/* text is JSON of at most 16 MiB, no deeper than DEPTH_MAX. Returns NULL, or the fault
- * of the value or of the member's name at text[*ret_at]; constant. */
-static const char *find_ambiguity(const char *text, size_t len, size_t *ret_at)
-{
-    reading r = {.text = text, .len = len};
-
-    gbx_buf_init(&r.members, MEMBERS_MAX);
-    for (size_t at = 0; at < len && r.fault == NULL;)
-        at = read_token(&r, at);
-    gbx_buf_cleanup(&r.members);
-    *ret_at = r.fault_at;
-    return r.fault;
-}
-
 /* ---- what is wrong, and where ------------------------------------------------ */
 
 static bool holds_place(gbx_view view, const char *place)
@@ -263,24 +245,22 @@ static void find_path(const char *text, size_t len, size_t place, gbx_buf *path)
     }
 }
 
-static void say_why(const char *text, size_t len, size_t place, const char *fault,
-                    gbx_buf *why)
+static void say_why(const reading *r, gbx_buf *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {.ceiling = WHERE_MAX};
 
-    find_path(text, len, place, &path);
+    find_path(r->text, r->len, r->fault_at, &path);
     if (path.failed || path.len == 0)
-        (void)gbx_buf_printf(why, "an argument %s", fault);
+        (void)gbx_buf_printf(why, "an argument %s", r->fault);
     else
         (void)gbx_buf_printf(why, "the argument '%.*s' %s", (int)path.len,
-                             (char *)path.data, fault);
+                             (char *)path.data, r->fault);
 }
 
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why)
 {
-    const char *fault;
+    reading r = {.fault = NULL};
     gbx_view args;
-    size_t place;
 
     if (len > ARGS_MAX) {
         (void)gbx_buf_puts(why, "the arguments are larger than 16 MiB");
@@ -295,11 +275,15 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
         (void)gbx_buf_puts(why, "the arguments are not an object");
         return false;
     }
-    fault = find_ambiguity(args.at, args.len, &place);
-    if (fault != NULL) {
-        say_why(args.at, args.len, place, fault, why);
-        return false;
-    }
-    *ret = args;
-    return true;
+    r.text = args.at;
+    r.len = args.len;
+    gbx_buf_init(&r.members, MEMBERS_MAX);
+    for (size_t at = 0; at < r.len && r.fault == NULL;)
+        at = read_token(&r, at);
+    gbx_buf_cleanup(&r.members);
+    if (r.fault != NULL)
+        say_why(&r, why);
+    else
+        *ret = args;
+    return r.fault == NULL;
 }

@@ -191,7 +191,6 @@ static bool take_box(const gbx_run *run, gbx_record_head *to, gbx_buf bufs[3])
     to->capabilities = run->capabilities & (GBX_CAP_NONE - 1u);
     done = gbx_hostcalls_names(run->engine, policy, false, &bufs[0], NULL);
     if (policy != NULL) {
-        gbx_policy_digest(policy, to->policy);
         for (size_t i = 0; i < policy->fetch.site_count; i++)
             if (to->capabilities & GBX_CAP_FETCH)
                 done = gbx_buf_printf(&bufs[1], "%s%s", i > 0 ? "\n" : "",

@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "base/sha256.h"
 
 #include <glovebox/policy.h>
 #include <stdatomic.h>
@@ -216,9 +215,6 @@ bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
 /* Lower each limit to that of `by`; a limit of 0 is not set. */
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
-
-/* Identifies a policy in logs; covers no value of a secret. */
-void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
 
 /* True if name matches a pattern: "db.*" is every name below "db", "*" every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);

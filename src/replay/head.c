@@ -93,7 +93,6 @@ static const gbx_recording_field box_fields[] = {
     {"functions", GBX_FIELD_TEXT, true, AT(functions), 0, NULL},
     {"sites", GBX_FIELD_TEXT, false, AT(sites), 0, NULL},
     {"env", GBX_FIELD_TEXT, false, AT(env), 0, NULL},
-    {"policy", GBX_FIELD_DIGEST, false, AT(policy), 0, NULL},
 };
 
 static const gbx_recording_field input_fields[] = {

@@ -61,7 +61,6 @@ typedef struct gbx_record_head {
     gbx_span functions;    /* names of exposed functions, a line each */
     gbx_span env;          /* a JSON object; data NULL: none */
     gbx_span sites;        /* sites of fetch, a line each: for the guard */
-    uint8_t policy[GBX_SHA256_SIZE]; /* zeros: none */
     bool has_input;
     uint64_t input_size;
     uint8_t input_sha256[GBX_SHA256_SIZE];

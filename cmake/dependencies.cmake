@@ -16,9 +16,8 @@ pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 # And again, in the worker. 3.38: sqlite3_error_offset().
 pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 
-# And in the command, and for international host names.
+# And in the command.
 pkg_check_modules(CJOSE REQUIRED cjose)
-pkg_check_modules(IDN2 REQUIRED libidn2)
 
 # The runner on NATS is built where its library is; nobody else needs it.
 pkg_check_modules(NATS IMPORTED_TARGET libnats>=3.4)

@@ -63,8 +63,8 @@ const PLATFORM_PACKAGE = {
 
 const ENGINE = 'libjavascriptcoregtk-4.1.so.0';
 
-// Loaded by name and not linked: fetch, its TLS, the databases, tokens of clients, host names.
-const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0', 'libcjose.so.0', 'libevent_openssl-2.1.so.7', 'libidn2.so.0'];
+// Loaded by name and not linked: fetch, its TLS, the databases, tokens of clients.
+const LOADED = ['libcurl.so.4', 'libcrypto.so.3', 'libssl.so.3', 'libsqlite3.so.0', 'libcjose.so.0', 'libevent_openssl-2.1.so.7'];
 
 const PLUGIN = 'libglovebox-runner-nats.so.0';
 

@@ -12,8 +12,6 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <dlfcn.h>
-#include <idn2.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -292,11 +290,6 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 
 /* ---- host names -------------------------------------------------------------- */
 
-/*
- * The order matters: international names first, since full-width digits and
- * dots become ASCII there; only the result can be checked for addresses.
- */
-
 #define NAME_MAX_LEN  253
 #define LABEL_MAX_LEN 63
 
@@ -325,83 +318,16 @@ static gbx_status refuse_foreign(const char *text, size_t len, gbx_error *reterr
     for (size_t i = 0; i < len; i++) {
         uint8_t byte = (uint8_t)text[i];
 
-        for (size_t f = 0; f < sizeof foreigners / sizeof foreigners[0]; f++)
+        for (size_t f = 0; f < GBX_COUNTOF(foreigners); f++)
             if (byte != 0 && strchr(foreigners[f].characters, text[i]) != NULL)
                 return gbx_refuse(reterr, text, i, "%s", foreigners[f].why);
         if (byte < 0x20 || byte == 0x7F)
             return gbx_refuse(reterr, text, i, "a host has no control characters");
+        if (byte >= 0x80)
+            return gbx_refuse(reterr, text, i,
+                              "a host is ASCII: write an international name in "
+                              "punycode, like 'xn--bcher-kva.example'");
     }
-    return GBX_OK;
-}
-
-/* True if the name needs IDNA: it is not ASCII, or it is punycode to verify. */
-static bool is_international(const char *text)
-{
-    for (const char *at = text; *at != '\0'; at++)
-        if ((uint8_t)*at >= 0x80 ||
-            ((at == text || at[-1] == '.') && strncasecmp(at, "xn--", 4) == 0))
-            return true;
-    return false;
-}
-
-/* Functions of libidn2, which is loaded for the first international name. */
-typedef struct idn2_functions {
-    __typeof__(idn2_lookup_u8) *lookup;
-    __typeof__(idn2_strerror) *say;
-    __typeof__(idn2_free) *free;
-} idn2_functions;
-
-static bool load_idn2(idn2_functions *ret)
-{
-    void *library = dlopen("libidn2.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    void *lookup = library != NULL ? dlsym(library, "idn2_lookup_u8") : NULL;
-    void *say = library != NULL ? dlsym(library, "idn2_strerror") : NULL;
-    void *release = library != NULL ? dlsym(library, "idn2_free") : NULL;
-
-    memcpy(&ret->lookup, &lookup, sizeof lookup);
-    memcpy(&ret->say, &say, sizeof say);
-    memcpy(&ret->free, &release, sizeof release);
-    return lookup != NULL && say != NULL && release != NULL;
-}
-
-static gbx_status convert(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
-{
-    char quote[GBX_QUOTE_SIZE];
-    uint8_t *looked_up = NULL;
-    idn2_functions lib;
-    bool fits;
-    int rc;
-
-    if (!load_idn2(&lib))
-        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
-                        "an international host name needs libidn2: cannot load "
-                        "'libidn2.so.0'");
-    rc = lib.lookup((const uint8_t *)text, &looked_up,
-                    IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
-    if (rc == IDN2_MALLOC)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
-    if (rc != IDN2_OK)
-        return gbx_refuse(reterr, text, 0, "'%s' is not an international host name: %s",
-                          gbx_quote(quote, text, strlen(text)), lib.say(rc));
-    fits = (size_t)snprintf(out, GBX_HOST_SIZE, "%s", (const char *)looked_up) <
-           GBX_HOST_SIZE;
-    lib.free(looked_up);
-    if (!fits)
-        return gbx_refuse(reterr, text, 0, "the host is longer than %d characters",
-                          NAME_MAX_LEN);
-    return GBX_OK;
-}
-
-/* Convert text, which ends in NUL, to lower case and ASCII. */
-static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
-{
-    size_t i = 0;
-
-    if (is_international(text))
-        return convert(text, out, reterr);
-    for (; text[i] != '\0'; i++)
-        out[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
-    out[i] = '\0';
     return GBX_OK;
 }
 
@@ -452,18 +378,23 @@ static gbx_status parse_v6(const char *text, size_t len, gbx_host *ret,
     return GBX_OK;
 }
 
-static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
+/* host->text may be an address in a notation that URL parsers accept, but that people do
+ * not write: only the usual one is accepted. */
+static gbx_status parse_v4(const char *text, size_t len, gbx_host *host,
                            gbx_error *reterr)
 {
     char written[GBX_ADDRESS_TEXT_SIZE];
     char quote[GBX_QUOTE_SIZE];
+    bool is_address = false;
 
-    (void)gbx_quote(quote, text, strlen(text));
+    if (!parse_any_notation(host->text, host->address, &is_address))
+        return GBX_OK;
+    (void)gbx_quote(quote, text, len);
     if (!is_address)
         return gbx_refuse(reterr, text, 0,
                           "'%s' ends in a number, and is not an IPv4 address", quote);
     gbx_address_print(host->address, written);
-    if (strcmp(written, text) != 0) /* refuses digits of other scripts, too */
+    if (strlen(written) != len || memcmp(written, text, len) != 0)
         return gbx_refuse(reterr, text, 0, "'%s' is the address %s: write it like that",
                           quote, written);
     host->labels = 0;
@@ -473,11 +404,8 @@ static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
 gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
                           gbx_host *ret, gbx_error *reterr)
 {
-    char copy[1024]; /* UTF-8: a long name may become short */
     gbx_host host = {.labels = 0};
     const char *wrong;
-    bool is_address = false;
-    size_t host_len;
     gbx_status status;
 
     if (len == 0)
@@ -487,26 +415,18 @@ gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
     status = refuse_foreign(text, len, reterr);
     if (status != GBX_OK)
         return status;
-    if (len >= sizeof copy)
+    if (len >= GBX_HOST_SIZE)
         return gbx_refuse(reterr, text, 0, "a host name has at most 253 characters");
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    if (len >= GBX_HOST_SIZE && !is_international(copy))
-        return gbx_refuse(reterr, text, 0, "a host name has at most 253 characters");
-    status = to_ascii(copy, host.text, reterr);
-    if (status != GBX_OK)
-        return status;
-    host_len = strlen(host.text);
-    if (host_len > 1 && host.text[host_len - 1] == '.')
-        host.text[host_len - 1] = '\0';
+    for (size_t i = 0; i < len; i++)
+        host.text[i] =
+            (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+    if (len > 1 && host.text[len - 1] == '.')
+        host.text[len - 1] = '\0';
     wrong = check_labels(host.text, &host.labels);
     if (wrong != NULL)
         return gbx_refuse(reterr, text, 0, "%s", wrong);
-    if (parse_any_notation(host.text, host.address, &is_address)) {
-        status = parse_v4(copy, is_address, &host, reterr);
-        if (status != GBX_OK)
-            return status;
-    }
-    *ret = host;
-    return GBX_OK;
+    status = parse_v4(text, len, &host, reterr);
+    if (status == GBX_OK)
+        *ret = host;
+    return status;
 }

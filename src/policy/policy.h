@@ -370,9 +370,9 @@ typedef struct gbx_host {
 } gbx_host;
 
 /*
- * Convert to lower case without a trailing dot, to punycode (UTS 46, as in browsers),
- * and addresses to one notation. is_bracketed: text was in brackets, and must be IPv6.
- * Refuses text that is not a host, and obsolete notations of addresses.
+ * Convert to lower case without a trailing dot, and addresses to one notation.
+ * is_bracketed: text was in brackets, and must be IPv6. Refuses text that is not a host,
+ * international names that are not in punycode, and obsolete notations of addresses.
  */
 gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
                           gbx_host *ret, gbx_error *reterr);

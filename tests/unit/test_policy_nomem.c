@@ -18,7 +18,7 @@ static bool only_nomem(gbx_status status, const gbx_error *error)
 static bool parse(void)
 {
     static const char json[] =
-        "{\"console\": true, \"fetch\": {\"allow\": [\"a.example\", \"b\\u00fc.example\"],"
+        "{\"console\": true, \"fetch\": {\"allow\": [\"a.example\", \"b\\u002dc.example\"],"
         "\"networks\": [\"10.0.0.0/8\"], \"methods\": [\"GET\"],"
         "\"nameservers\": [\"9.9.9.9\"], \"caFile\": \"/etc/passwd\"},"
         "\"file\": {\"allow\": [\"/usr\", \"/etc\"]}, \"env\": {\"A\": \"b\"},"

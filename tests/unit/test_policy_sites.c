@@ -113,7 +113,7 @@ TEST(sites__with_bytes_that_a_table_cannot_show_are_refused)
     assert_true(refuses("example.com\n", 12, "a host has no white space"));
     assert_true(refuses("example\x01.com", 8, "a host has no control characters"));
     assert_true(refuses("example\x7f.com", 8, "a host has no control characters"));
-    assert_true(refuses("\xff.example", 1, "'"));
+    assert_true(refuses("\xff.example", 1, "a host is ASCII"));
 }
 
 /* Loopback is said by the entry itself: a wide one that does not say it covers none. */

@@ -48,60 +48,16 @@ function quiet(promise) {
   return promise;
 }
 
-const isObject = (value) => typeof value === 'object' && value !== null;
-
-/** "name":value, or nothing if JSON leaves it out. */
-const memberOf = (name, value) => stringify({ [name]: value }).slice(1, -1);
-
-/**
- * Named values, where the members of one value become names, too. Each is converted to JSON
- * once.
- */
-export class Spread {
-  #values;
-  #name;
-  #isName;
-
-  /** name: the value that is spread; isName(member): true if the member becomes a name. */
-  constructor(values, name, isName) {
-    this.#values = values;
-    this.#name = name;
-    this.#isName = isName;
-  }
-
-  /** The value to check: for a Spread, its values. Traps of proxies do not run. */
-  static valuesOf(value) {
-    return isObject(value) && #values in value ? value.#values : value;
-  }
-
-  /** Like JSON.stringify. */
-  static stringify(value) {
-    return isObject(value) && #values in value ? value.#toText() : stringify(value);
-  }
-
-  #toText() {
-    const { [this.#name]: spread, ...rest } = this.#values;
-    const members = Object.keys(spread).map((name) => [name, memberOf(name, spread[name])]).filter(([, text]) => text !== '');
-    const names = members.filter(([name]) => this.#isName(name));
-    for (const [name] of names) delete rest[name];
-    const own = Object.keys(rest).map((name) => memberOf(name, rest[name])).filter((text) => text !== '');
-    const texts = (list) => list.map(([, text]) => text);
-    return `{${[...own, ...texts(names), `${stringify(this.#name)}:{${texts(members).join()}}`].join()}}`;
-  }
-}
-
-const { valuesOf } = Spread;
-
 /** A value as JSON. Throws InvalidData. */
 export function jsonOf(value, place) {
   let text;
   try {
-    text = Spread.stringify(value);
+    text = stringify(value);
   } catch (error) {
-    throw explain(error, valuesOf(value), place);
+    throw explain(error, value, place);
   }
   if (text === undefined) throw explain(undefined, value, place);
-  if (isObject(value)) check(valuesOf(value), place);
+  if (typeof value === 'object' && value !== null) check(value, place);
   return text;
 }
 

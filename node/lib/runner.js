@@ -7,7 +7,6 @@
  * never rejects for it.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
-import { Spread } from './input.js';
 import { guarded, isSignal, Listeners } from './listeners.js';
 
 const MOST_MS = 600000;
@@ -93,11 +92,9 @@ export function runnerArguments(args) {
   * have is only in params. */
 export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {
   const own = { params: executionParams, env: envVars, environmentVariables: envVars };
-  const bindings = { ...contextVariables, ...own };
-  if (!isCustomTool) return bindings;
-  const isBound = (name) => isName(name) && Buffer.byteLength(name) <= LONGEST_NAME && !Object.hasOwn(own, name);
-  if (typeof executionParams.toJSON !== 'function') return new Spread(bindings, 'params', isBound);
-  const names = Object.entries(executionParams).filter(([name]) => isBound(name));
+  if (!isCustomTool) return { ...contextVariables, ...own };
+  const names = Object.entries(executionParams).filter(([name, value]) =>
+    value !== undefined && isName(name) && Buffer.byteLength(name) <= LONGEST_NAME);
   return { ...contextVariables, ...Object.fromEntries(names), ...own };
 }
 

@@ -60,8 +60,7 @@ test('parameters of a custom tool are names and params alike, whatever they are'
       return { ...this, more: 1 };
     }
   }
-  const asked = [];
-  const dated = { toJSON: (key) => asked.push(key) && 'date' };
+  const dated = { toJSON: () => 'date' };
   const executionParams = { a: { b: 'é' }, none: undefined, 'a-b': 1, env: 2, both: 3, ['__proto__']: 4, dated };
   const contextVariables = { both: 'context', own: 'context' };
   const code = `return [a, typeof none, params['a-b'], env, params.env, both, own, dated, Object.keys(params)]`;
@@ -73,7 +72,6 @@ test('parameters of a custom tool are names and params alike, whatever they are'
     const failed = await client.attempt({ code: 'return 1', executionParams: { rows: [1, new Set()] }, isCustomTool: true });
     assert.equal(failed.error.message, 'what is bound holds a Set at executionParams.rows[1]');
   }
-  assert.deepEqual(asked, ['dated', 'dated']);
 });
 
 test('bindings with another form are wrong use', async () => {

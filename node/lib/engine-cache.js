@@ -5,16 +5,13 @@
  * Bounded: beyond the bound the least recently used engine is removed, but never one that is
  * serving a call.
  */
-/* The same result as an engine gives for a call without a process. */
-function without(code, error, hint) {
-  return { ok: false, code, error, hint, executionMs: 0, logs: [], stats: {} };
-}
+import { failure } from './box.js';
 
 /** The result of a call that needs no engine: after dispose(), or with an aborted signal;
  * else undefined. */
 export function resultWithoutEngine(isDisposed, signals) {
-  if (isDisposed) return without('UNAVAILABLE', 'dispose() was called', 'make a new one');
-  if (signals.some((signal) => signal?.aborted)) return without('ABORTED', 'the call was aborted before it began', '');
+  if (isDisposed) return failure('UNAVAILABLE', 'dispose() was called', 'make a new one');
+  if (signals.some((signal) => signal?.aborted)) return failure('ABORTED', 'the call was aborted before it began');
   return undefined;
 }
 

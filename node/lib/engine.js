@@ -2,15 +2,13 @@
 //
 // engine - SandboxEngine. Nothing here blocks the event loop, and the code's outcome is always
 // a value.
-import { isObject, isPlainObject, needKnown, needObject, needValues } from './argument.js';
+import { isObject, isPlainObject, needFunction, needKnown, needNumber, needObject, needText, needValues, wrong } from './argument.js';
 import { ANSWERS, Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, snapshot, whole } from './input.js';
 import { addon } from './native.js';
-import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
+import { policyJson, takeForm, takeLimits, takeOptions } from './options.js';
 import { isSignal, watch } from './listeners.js';
 import { powerCheck } from './powers.js';
-
-const FORMS = ['function', 'execute', 'body', 'script'];
 
 const RUN = [
   'form', 'code', 'input', 'inputJson', 'dataset', 'bindings', 'limits', 'policy', 'signal', 'onLog', 'seed', 'nowMs',
@@ -63,23 +61,13 @@ function takeExtra(options, { baseDir, trustFiles }) {
     return undefined;
   }
   const extra = {};
-  if (bindings !== undefined) {
-    extra.bindings = needValues(bindings, 'bindings'); // copied together with the input
-  }
-  if (dataset !== undefined) {
-    if (typeof dataset !== 'string') throw wrong('dataset', 'a string', dataset);
-    extra.dataset = dataset;
-  }
+  if (bindings !== undefined) extra.bindings = needValues(bindings, 'bindings'); // copied together with the input
+  if (dataset !== undefined) extra.dataset = needText(dataset, 'dataset');
   if (limits !== undefined) extra.limits = takeLimits(limits, 'limits');
   if (policy !== undefined) Object.assign(extra, { policy: policyJson(policy), baseDir, trustFiles });
-  if (seed !== undefined) extra.seed = takeNumber('seed', seed, 0, Number.MAX_SAFE_INTEGER);
-  if (nowMs !== undefined) extra.nowMs = takeNumber('nowMs', nowMs, -8.64e15, 8.64e15);
+  if (seed !== undefined) extra.seed = needNumber(seed, 'seed', 0);
+  if (nowMs !== undefined) extra.nowMs = needNumber(nowMs, 'nowMs', -8.64e15, 8.64e15);
   return extra;
-}
-
-function takeNumber(name, value, least, most) {
-  if (typeof value === 'number' && value >= least && value <= most) return value;
-  throw wrong(name, `a number from ${least} to ${most}`, value);
 }
 
 const NO_DATA = 'GBX_E_DATA';
@@ -117,12 +105,6 @@ function optional(work) {
     });
   });
   return told;
-}
-
-function takeForm(form) {
-  const at = FORMS.indexOf(form);
-  if (at < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, form);
-  return at;
 }
 
 /** Wait for texts and changes of the engine, then submit, unless the call has ended. */
@@ -166,11 +148,11 @@ export class SandboxEngine {
   run(options) {
     try {
       needKnown(needObject(options, 'options'), RUN, 'options');
-      const { form = 'function', code, input, inputJson, signal, onLog } = options;
+      const { form, code, input, inputJson, signal, onLog } = options;
       if (input !== undefined && inputJson !== undefined) {
         throw new TypeError('input and inputJson exclude each other');
       }
-      if (onLog !== undefined && typeof onLog !== 'function') throw wrong('onLog', 'a function', onLog);
+      if (onLog !== undefined) needFunction(onLog, 'onLog');
       return this.#run(takeForm(form), code, input, inputJson, signal, onLog, takeExtra(options, this.#box), options[ANSWERS]);
     } catch (error) {
       return Promise.reject(error);
@@ -269,7 +251,7 @@ export class SandboxEngine {
   }
 
   async #load(name, take, format = 'json', send = addon.load, options = {}) {
-    if (typeof name !== 'string') throw wrong('name', 'a string', name);
+    needText(name, 'name');
     if (!FORMATS.includes(format)) throw wrong('format', "'json', 'ndjson', 'csv' or 'tsv'", format);
     const how = FORMATS.indexOf(format) | takeTable(options);
     const box = this.#box;
@@ -319,8 +301,8 @@ export class SandboxEngine {
 
   async #preload(name, source) {
     const box = this.#box;
-    if (typeof name !== 'string') throw wrong('name', 'a string', name);
-    if (typeof source !== 'string') throw wrong('source', 'a string', source);
+    needText(name, 'name');
+    needText(source, 'source');
     const done = box.enqueue(undefined, (_, id) => addon.preload(box.handle, id, name, source));
     box.change(done);
     await done.catch((error) => {
@@ -336,7 +318,7 @@ export class SandboxEngine {
 
   /** Call `sink` with one event for every call that has ended. */
   telemetry(sink) {
-    if (sink !== undefined && typeof sink !== 'function') throw wrong('sink', 'a function', sink);
+    if (sink !== undefined) needFunction(sink, 'sink');
     this.#box.sink = sink;
     return this;
   }

@@ -4,10 +4,9 @@
 // word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
-import { asOption, needOptions, takeBaseDir, takeLimits, takePolicy, takeTrust, wrong } from './options.js';
+import { asOption, needOptions, takeBaseDir, takeForm, takeLimits, takePolicy, takeTrust } from './options.js';
 import { secondOpinion } from './syntax.js';
 
-const FORMS = ['function', 'execute', 'body', 'script'];
 const FIELDS = 7; // per violation in the addon's list
 
 /* Convert the addon's list to violations. */
@@ -45,8 +44,7 @@ function withSyntax(form, code, violations) {
 /* [the form's number, the objections of the guard's parser] */
 function check(code, options) {
   needOptions(options, ['form']);
-  const form = FORMS.indexOf(options.form ?? 'function');
-  if (form < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, options.form);
+  const form = takeForm(options.form);
   const { codeBytes = 0 } = takeLimits(options.limits ?? {}, 'limits');
   if (addon === undefined)
     return [form, [{ message: problem, line: 0, column: 0, code: 'UNAVAILABLE', rule: 'addon' }]];

@@ -4,7 +4,7 @@
 // TypeError that names it.
 import { resolve } from 'node:path';
 
-import { insteadOf, isObject } from './argument.js';
+import { insteadOf, isObject, needFunction, needTexts, wrong } from './argument.js';
 import { InvalidData, jsonOf } from './input.js';
 import { workerPath } from './native.js';
 
@@ -15,15 +15,13 @@ const { hasOwn } = Object;
 /** Console levels, in the order of the library's numbers. */
 export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
 
-function shown(value) {
-  if (typeof value === 'string') return `'${value}'`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'bigint') return `${value}n`;
-  return Object(value) === value ? (Array.isArray(value) ? 'an array' : 'an object') : String(value);
-}
+const FORMS = ['function', 'execute', 'body', 'script'];
 
-export function wrong(name, what, value) {
-  return new TypeError(`${name} must be ${what}, not ${shown(value)}`);
+/** The number of a form. */
+export function takeForm(form = 'function') {
+  const at = FORMS.indexOf(form);
+  if (at < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, form);
+  return at;
 }
 
 /** [least, most] of every number, with the name that the addon has for it. */
@@ -97,13 +95,6 @@ export function takeLimits(given, prefix) {
   return taken;
 }
 
-function list(name, value) {
-  if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) {
-    throw wrong(name, 'an array of strings', value);
-  }
-  return value;
-}
-
 function flag(name, value) {
   if (typeof value !== 'boolean') throw wrong(name, 'a boolean', value);
   return value;
@@ -111,7 +102,7 @@ function flag(name, value) {
 
 /** [...] is {allow: [...]}; an empty list allows nothing. */
 function allowance(name, value) {
-  if (Array.isArray(value)) return list(name, value).length > 0 ? { allow: value } : undefined;
+  if (Array.isArray(value)) return needTexts(value, name).length > 0 ? { allow: value } : undefined;
   if (value === false) return undefined;
   if (typeof value !== 'object' || value === null) {
     throw wrong(name, 'an array, an object with allow, or false', value);
@@ -126,8 +117,7 @@ const isSink = (value) => typeof value === 'object' && value !== null;
 function sink(name, value) {
   if (!isSink(value)) return flag(name, value);
   for (const level of LEVELS) {
-    const method = value[level];
-    if (method !== undefined && typeof method !== 'function') throw wrong(`${name}.${level}`, 'a function', method);
+    if (value[level] !== undefined) needFunction(value[level], `${name}.${level}`);
   }
   return true;
 }
@@ -151,7 +141,7 @@ const CAPABILITIES = {
 
 function byList(capabilities) {
   const policy = { functions: ['*'] };
-  for (const name of list('capabilities', capabilities)) {
+  for (const name of needTexts(capabilities, 'capabilities')) {
     if (!['console', 'timers', 'crypto'].includes(name)) {
       throw new TypeError(`capabilities must be of console, timers and crypto, not '${name}'`);
     }
@@ -310,10 +300,7 @@ export function takeOptions(options) {
     if (at < 0) throw wrong(name, `one of ${words.join(', ')}`, options[name]);
     taken[name] = at;
   }
-  for (const name of ['transport', 'securityLog']) {
-    const value = options[name];
-    if (value !== undefined && typeof value !== 'function') throw wrong(name, 'a function', value);
-  }
+  for (const name of ['transport', 'securityLog']) if (options[name] !== undefined) needFunction(options[name], name);
   if (options.runner !== undefined) taken.runner = takeRunner(options);
   if (options.preload !== undefined) taken.preloads = takePreloads(options.preload);
   taken.policy = takePolicy(options);

@@ -117,7 +117,7 @@ async function runIn(given, bindings, tell) {
       timers = timersOf(fail);
       const around = { fetch: fetchOf(given.secureFetchImpl), console: consoleOf(tell), ...timers.own };
       return compile(code, Object.keys(bindings), around)(...Object.values(bindings));
-    }), tell);
+    }));
   } finally {
     timers?.end();
   }

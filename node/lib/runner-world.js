@@ -4,7 +4,7 @@
  * in a sandbox, as far as this process can do it.
  */
 import { Console } from 'node:console';
-import { inspect, types } from 'node:util';
+import { types } from 'node:util';
 
 import { clearTimeout, setInterval, setTimeout } from './clock.js';
 import { jsonOf, InvalidData } from './input.js';
@@ -92,64 +92,14 @@ function readable(given, copies, key = '') {
   return copy;
 }
 
-/** Values of a result that are checked for what became null. */
-const VISITS = 10000;
-
-const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(name);
-
-/** Values that JSON writes as null in a list, and leaves out as a member. */
-const LEFT_OUT = { undefined: 'undefined', function: 'a Function', symbol: 'a Symbol' };
-
-/* The name of a value that JSON writes as null, or undefined for one that it can hold. */
-function nameOfNull(value) {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
-  return types.isDate(value) && Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
-}
-
-/* Values that were dropped silently, as the sentence that a sandbox reports; or undefined. */
-function lostOf(root) {
-  let visits = 0, lost = 0, first;
-  const lose = (path, name, whole, as) => {
-    lost++;
-    first ??= `${path} is ${name}, which JSON cannot hold: ${whole} was returned as ${as}`;
-  };
-  const visit = (value, path, inList) => {
-    const name = nameOfNull(value) ?? (inList ? LEFT_OUT[typeof value] : undefined);
-    visits++;
-    if (name !== undefined) lose(path, name, 'it', 'null');
-    else if (typeof value === 'object' && value !== null && !types.isProxy(value) && typeof value.toJSON !== 'function')
-      visitMembers(value, path, Array.isArray(value) || types.isTypedArray(value));
-  };
-  const visitMembers = (object, path, isList) => {
-    let missing, isEmpty = !isList;
-    for (const key of isList ? object.keys() : Object.keys(object)) {
-      if (visits >= VISITS) break;
-      const own = Object.getOwnPropertyDescriptor(object, key);
-      const at = isList ? `${path}[${key}]` : isIdentifier(key) ? `${path}.${key}` : `${path}[${inspect(key)}]`;
-      const name = isList || own.get !== undefined ? undefined : LEFT_OUT[typeof own.value];
-      if (name === undefined) isEmpty = false;
-      else missing ??= [at, name];
-      if (name === undefined && own !== undefined && own.get === undefined) visit(own.value, at, isList);
-    }
-    if (missing !== undefined && isEmpty) lose(...missing, path, '{}');
-  };
-  visit(root, 'result', false);
-  return lost < 2 ? first : visits >= VISITS ? `${first}; others were lost, too`
-    : lost === 2 ? `${first}; another value was lost, too` : `${first}; ${lost - 1} more values were lost, too`;
-}
-
-/** The result as it leaves a sandbox. If it could not, throws a text with the reason. Values
- * that became null or {} are reported as a line. */
-export function resultOf(value, tell) {
+/** The result as it leaves a sandbox. If it could not, throws a text with the reason. */
+export function resultOf(value) {
   if (value === undefined) return undefined;
   const isLost = typeof value === 'function' || typeof value === 'symbol';
   const copy = isLost ? value : readable(value, new Map());
   if (copy === undefined) return undefined;
   try {
-    const json = jsonOf(copy, RESULT);
-    const lost = /null|\{\}/.test(json) ? lostOf(value) : undefined;
-    if (lost !== undefined) tell('warn', lost);
-    return JSON.parse(json);
+    return JSON.parse(jsonOf(copy, RESULT));
   } catch (error) {
     if (error instanceof InvalidData) throw `${error.message}, which JSON cannot hold`;
     throw error;

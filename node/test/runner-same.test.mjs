@@ -133,13 +133,20 @@ describe('the console and the results of ordinary code', () => {
     'console.group("g"); console.warn("a\\nb"); console.groupEnd(); console.error(1)',
     'return Object.keys(console).sort()',
     'return [new Error("x"), Object.assign(new TypeError("t", { cause: 1 }), { code: "X" }), /x/g]',
-    'return new Error("x")', 'return /x/', 'return new Uint8Array(2)', 'return { a: new Float64Array([1.5, NaN]) }',
-    'return { f() {}, s: Symbol(), u: undefined, list: [() => 1] }', 'return new String("s")',
-    'return { "a b": [undefined, 1], mean: -1 / 0, when: new Date(NaN) }', 'return NaN', 'return { list: [{ run() {} }], none: {} }', 'return { run() {}, s: undefined }', 'return [{ get x() { return NaN; } }, { toJSON: () => NaN }, null]',
-    'return { toJSON() { return { when: new Date(0) }; } }', 'return [, 1]',
+    'return new Error("x")', 'return /x/', 'return new Uint8Array(2)', 'return new String("s")',
+    'return { toJSON() { return { when: new Date(0) }; } }',
     '```js\nreturn 1\n```', 'await sleep(1); const id = setInterval(() => {}, 1); clearInterval(id); return typeof id',
   ]) {
     it(code, async () => assert.deepEqual(await told(here, code), await told(boxed, code)));
+  }
+
+  /* Only a sandbox notes what was lost. */
+  for (const code of [
+    'return { a: new Float64Array([1.5, NaN]) }', 'return { f() {}, s: Symbol(), u: undefined, list: [() => 1] }', 'return [, 1]',
+    'return { "a b": [undefined, 1], mean: -1 / 0, when: new Date(NaN) }', 'return NaN', 'return { list: [{ run() {} }], none: {} }',
+    'return { run() {}, s: undefined }', 'return [{ get x() { return NaN; } }, { toJSON: () => NaN }, null]',
+  ]) {
+    it(code, async () => assert.deepEqual((await told(here, code)).result, (await told(boxed, code)).result));
   }
 
   it('with tables, times and traces', async () => {

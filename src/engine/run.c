@@ -31,7 +31,10 @@
 static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
 {
     const gbx_options *options = &run->engine->settings.options;
-    gbx_policy plain = {.capabilities = options->capabilities, .all_functions = true};
+    char every[] = "*";
+    gbx_policy plain = {.capabilities = options->capabilities,
+                        .functions = (char *[]){every},
+                        .function_count = 1};
 
     if (!gbx_policy_covers(options->policy != NULL ? options->policy : &plain, own,
                            reterr))

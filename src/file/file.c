@@ -252,11 +252,11 @@ static finding read_any(const rules *r, const char *path, gbx_buf *bytes)
     bool by_name = false;
 
     for (size_t i = 0; i < policy->root_count; i++) {
-        int root_fd = policy->root_fds[i];
+        int root_fd = policy->roots[i].fd;
         gbx_path_names names;
         finding f;
 
-        gbx_path_below(path, policy->names[i], &names);
+        gbx_path_below(path, policy->roots[i].name, &names);
         if (names.named != NULL) {
             f = read_one(r, root_fd, names.named, bytes);
             if (!is_not_here(f))

@@ -215,15 +215,11 @@ gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
                               void *target)
 {
     gbx_policy *policy = r->policy;
-    gbx_status status = add_function(&policy->functions, &policy->function_count,
-                                     r->since.function_count, text, len, r->err);
 
-    if (status == GBX_OK && len == 1 && text[0] == '*')
-        policy->all_functions = true;
-    return status;
+    return add_function(&policy->functions, &policy->function_count,
+                        r->since.function_count, text, len, r->err);
 }
 
-/* Here "*" is only a pattern: it does not set all_functions. */
 gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_t len,
                                      void *target)
 {
@@ -348,28 +344,6 @@ static gbx_status open_root(const char *path, const char *text, size_t len, int 
     return GBX_OK;
 }
 
-/* Add the directory to all three lists, or to none. */
-static gbx_status keep(gbx_file_policy *file, int *fd, char *real, const char *text,
-                       size_t len, gbx_error *reterr)
-{
-    int *fd_room = gbx_list_room(&file->root_fds, file->root_count, sizeof *fd_room);
-    char **root = gbx_list_room(&file->roots, file->root_count, sizeof *root);
-    char **name = gbx_list_room(&file->names, file->root_count, sizeof *name);
-
-    if (fd_room == NULL || root == NULL || name == NULL)
-        return gbx_list_nomem(reterr);
-    *name = strndup(text, len);
-    *root = strdup(real);
-    if (*name == NULL || *root == NULL) {
-        free(*name);
-        free(*root);
-        return gbx_list_nomem(reterr);
-    }
-    *fd_room = gbx_fd_take(fd);
-    file->root_count++;
-    return GBX_OK;
-}
-
 gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
                          gbx_error *reterr)
 {
@@ -397,6 +371,8 @@ gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
     gbx_error *reterr = r->err;
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     GBX_CLEANUP(gbx_free) char *real = NULL;
+    GBX_CLEANUP(gbx_free) char *name = NULL;
+    gbx_root *root;
     char path[PATH_MAX];
     gbx_status status = gbx_list_check(file->root_count, "directories", reterr);
 
@@ -407,13 +383,18 @@ gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
     if (status != GBX_OK)
         return status;
     assert(real != NULL); /* else open_root() has failed */
-    for (size_t i = 0; i < file->root_count; i++) {
-        if (strcmp(file->roots[i], real) != 0)
-            continue;
-        return i < r->since.file.root_count ? GBX_OK
-                                            : gbx_refuse_twice(reterr, text, len);
-    }
-    return keep(file, &fd, real, text, len, reterr);
+    for (size_t i = 0; i < file->root_count; i++)
+        if (strcmp(file->roots[i].path, real) == 0)
+            return i < r->since.file.root_count ? GBX_OK
+                                                : gbx_refuse_twice(reterr, text, len);
+    name = strndup(text, len);
+    root = gbx_list_room(&file->roots, file->root_count, sizeof *root);
+    if (name == NULL || root == NULL)
+        return gbx_list_nomem(reterr);
+    *root = (gbx_root){.fd = gbx_fd_take(&fd), .path = real, .name = name};
+    real = name = NULL;
+    file->root_count++;
+    return GBX_OK;
 }
 
 /* ---- values from the host's environment and files ---------------------------- */

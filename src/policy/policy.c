@@ -30,9 +30,7 @@ static void free_fetch(gbx_fetch_policy *fetch)
 static void free_file(gbx_file_policy *file)
 {
     gbx_roots_cut(file, 0);
-    free(file->root_fds);
     free(file->roots);
-    free(file->names);
     free(file->own);
 }
 
@@ -58,9 +56,7 @@ gbx_policy *gbx_policy_ref(gbx_policy *policy)
 
 bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)
 {
-    if (policy == NULL)
-        return false;
-    return policy->all_functions ||
+    return policy != NULL &&
            gbx_names_function(policy->functions, policy->function_count, name);
 }
 
@@ -249,10 +245,11 @@ static bool wider_file(const gbx_file_policy *wide, const gbx_file_policy *narro
     for (size_t n = 0; n < narrow->root_count; n++) {
         size_t w = 0;
 
-        while (w < wide->root_count && !is_below(wide->roots[w], narrow->roots[n]))
+        while (w < wide->root_count &&
+               !is_below(wide->roots[w].path, narrow->roots[n].path))
             w++;
         if (w == wide->root_count)
-            return wider_text("directory", narrow->roots[n], reterr);
+            return wider_text("directory", narrow->roots[n].path, reterr);
     }
     return wider_number(wide->max_bytes, narrow->max_bytes, "file.maxBytes", reterr);
 }
@@ -326,11 +323,8 @@ bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
          wider_fetch(&wide->fetch, &narrow->fetch, reterr)) ||
         ((on & GBX_CAP_FILE) != 0 && wider_file(&wide->file, &narrow->file, reterr)) ||
         ((on & GBX_CAP_ENV) != 0 && wider_env(wide, narrow, reterr)) ||
-        (!wide->all_functions && narrow->all_functions &&
-         wider_text("function", "*", reterr)) ||
-        (!wide->all_functions &&
-         wider_functions(wide->functions, wide->function_count, narrow->functions,
-                         narrow->function_count, reterr)) ||
+        wider_functions(wide->functions, wide->function_count, narrow->functions,
+                        narrow->function_count, reterr) ||
         wider_secrets(wide, narrow, reterr) ||
         wider_limits(&wide->limits, &narrow->limits, reterr));
 }

@@ -122,10 +122,15 @@ typedef struct gbx_file_id {
     ino_t inode;
 } gbx_file_id;
 
+/* A directory below which code may read. */
+typedef struct gbx_root {
+    int fd;     /* O_PATH, open while the policy exists */
+    char *path; /* absolute */
+    char *name; /* as in the policy; code may use it, too */
+} gbx_root;
+
 typedef struct gbx_file_policy {
-    char **roots;  /* absolute */
-    char **names;  /* as in the policy; code may use these, too; one per root */
-    int *root_fds; /* O_PATH, open while the policy exists; one per root */
+    gbx_root *roots;
     size_t root_count;
     gbx_file_id
         *own; /* the policy's file and files of secrets: never readable by code */
@@ -164,7 +169,6 @@ struct gbx_policy {
         *secret_forms; /* to search for; from gbx_secrets_prepare() */
     char **functions;  /* exposed functions that may be called: "db.query", "db.*" */
     size_t function_count;
-    bool all_functions;
     const char *self_filling; /* the exposed function that gets references to secrets
                          unreplaced, since it replaces them itself; or NULL. static */
     gbx_limits limits;        /* 0: not set */

@@ -24,7 +24,6 @@ static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
 static void go_back(gbx_policy *policy, const gbx_policy *to)
 {
     policy->capabilities = to->capabilities;
-    policy->all_functions = to->all_functions;
     gbx_sites_cut(policy->fetch.sites, to->fetch.site_count, policy->fetch.site_count);
     policy->fetch.site_count = to->fetch.site_count;
     gbx_roots_cut(&policy->file, to->file.root_count);
@@ -253,10 +252,10 @@ static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reter
 gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
                                  gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = env.len + 16};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = env.len + 40};
     gbx_status status;
 
-    (void)gbx_buf_puts(&text, "{\"env\":");
+    (void)gbx_buf_puts(&text, "{\"functions\":[\"*\"],\"env\":");
     (void)(env.len > 0 ? gbx_buf_append(&text, env.data, env.len)
                        : gbx_buf_puts(&text, "{}"));
     if (!gbx_buf_puts(&text, "}"))
@@ -265,7 +264,6 @@ gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy
     if (status != GBX_OK)
         return status;
     (*ret)->capabilities = capabilities;
-    (*ret)->all_functions = true;
     return GBX_OK;
 }
 

@@ -108,10 +108,9 @@ void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count)
 void gbx_roots_cut(gbx_file_policy *file, size_t from)
 {
     for (size_t i = from; i < file->root_count; i++) {
-        gbx_fd_close(&file->root_fds[i]);
-        free(file->roots[i]);
-        if (file->names != NULL)
-            free(file->names[i]);
+        gbx_fd_close(&file->roots[i].fd);
+        free(file->roots[i].path);
+        free(file->roots[i].name);
     }
     file->root_count = from < file->root_count ? from : file->root_count;
 }

@@ -173,14 +173,14 @@ gbx_policy *tree_policy(const char *const *folders, const char *const *names,
     file = &policy->file;
     file->max_bytes = TREE_MAX_BYTES;
     file->roots = calloc(count, sizeof *file->roots);
-    file->names = calloc(count, sizeof *file->names);
-    file->root_fds = calloc(count, sizeof *file->root_fds);
-    assert_true(file->roots != NULL && file->names != NULL && file->root_fds != NULL);
+    assert_non_null(file->roots);
     for (size_t i = 0; i < count; i++) {
-        file->roots[i] = strdup(folders[i]);
-        file->names[i] = strdup(names != NULL ? names[i] : folders[i]);
-        file->root_fds[i] = open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-        assert_true(file->root_fds[i] >= 0);
+        file->roots[i] = (gbx_root){
+            .fd = open(folders[i], O_PATH | O_DIRECTORY | O_CLOEXEC),
+            .path = strdup(folders[i]),
+            .name = strdup(names != NULL ? names[i] : folders[i]),
+        };
+        assert_true(file->roots[i].fd >= 0);
         file->root_count++;
     }
     return policy;

@@ -111,11 +111,11 @@ TEST(file__opens_the_directories)
 
     assert_int_equal(policy->capabilities, GBX_CAP_FILE | GBX_CAP_HELPERS);
     assert_int_equal(policy->file.root_count, 1);
-    assert_string_equal(policy->file.roots[0], path);
-    assert_string_equal(policy->file.names[0], "./data");
+    assert_string_equal(policy->file.roots[0].path, path);
+    assert_string_equal(policy->file.roots[0].name, "./data");
     assert_int_equal(policy->file.max_bytes, 3);
     assert_int_equal(stat(path, &by_path), 0);
-    assert_int_equal(fstat(policy->file.root_fds[0], &by_fd), 0);
+    assert_int_equal(fstat(policy->file.roots[0].fd, &by_fd), 0);
     assert_int_equal(by_path.st_ino, by_fd.st_ino);
     gbx_policy_free(policy);
 }

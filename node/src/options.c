@@ -2,6 +2,8 @@
 /* options - reads options from JavaScript; tables map names to fields. */
 #include "addon.h"
 
+#include "policy/policy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +20,9 @@ typedef struct field {
     }
 
 static const field limit_fields[] = {
-    FIELD("timeoutMs", gbx_limits, timeout_ms),
-    FIELD("cpuMs", gbx_limits, cpu_ms),
-    FIELD("memoryBytes", gbx_limits, memory_bytes),
-    FIELD("outputBytes", gbx_limits, output_bytes),
-    FIELD("codeBytes", gbx_limits, code_bytes),
-    FIELD("logBytes", gbx_limits, log_bytes),
-    FIELD("hostCalls", gbx_limits, host_calls),
-    FIELD("hostCallsAtOnce", gbx_limits, host_calls_at_once),
-    FIELD("hostOutBytes", gbx_limits, host_out_bytes),
-    FIELD("hostInBytes", gbx_limits, host_in_bytes),
+#define XX(member, name, standard, least, most) FIELD(name, gbx_limits, member),
+    GBX_LIMIT_MAP(XX)
+#undef XX
 };
 
 static const field option_fields[] = {

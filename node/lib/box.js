@@ -309,13 +309,7 @@ listen(AUDIT, (number, line) => {
 
 /** A value for the sandboxed code: JSON text or a gather. */
 async function answerOf(value, name) {
-  if (value instanceof Taken) return value.text;
-  try {
-    return await whole(snapshot(value));
-  } catch (error) {
-    if (!(error instanceof InvalidData)) throw error;
-    throw new TypeError(`the answer of ${name}: ${error.message.replace('the input', 'it')}`);
-  }
+  return value instanceof Taken ? value.text : whole(snapshot(value, { subject: `the answer of ${name}`, root: 'answer' }));
 }
 
 const NO_FUNCTION = Object.assign(new Error('this call has no function of that name'), { code: 'ERR_NOT_ALLOWED' });

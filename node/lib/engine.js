@@ -90,6 +90,7 @@ function takeTable(options) {
 
 /** The same for an error from the library, if it is of that kind. */
 function asWrongData(error) {
+  if (error instanceof InvalidData) return wrongData(error.message);
   return error.code === NO_DATA && !(error instanceof TypeError) ? wrongData(error.message, error) : error;
 }
 
@@ -222,7 +223,7 @@ export class SandboxEngine {
   /** Give the engine a dataset: calls find it as datasets.NAME, without delay. */
   load(name, data) {
     return optional(this.#load(name, () => {
-      const input = snapshot(data);
+      const input = snapshot(data, { subject: 'data', root: 'data' });
       if (input.text === undefined && input.ready === undefined) {
         throw new TypeError('data must be a value that JSON can hold, not undefined');
       }
@@ -255,13 +256,7 @@ export class SandboxEngine {
     if (!FORMATS.includes(format)) throw wrong('format', "'json', 'ndjson', 'csv' or 'tsv'", format);
     const how = FORMATS.indexOf(format) | takeTable(options);
     const box = this.#box;
-    const prepared = (async () => {
-      try {
-        return await whole(take());
-      } catch (error) {
-        throw error instanceof InvalidData ? wrongData(`data: ${error.message.replace('the input', 'it')}`) : error;
-      }
-    })();
+    const prepared = (async () => whole(take()))();
     prepared.catch(() => {}); // it may take long until this job's turn
     const loaded = box.enqueue(() => prepared, (text, id) => send(box.handle, id, name, text, how))
       .catch((error) => {

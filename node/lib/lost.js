@@ -16,8 +16,8 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 export const INPUT = { subject: 'the input', root: 'data' };
 export const BOUND = { subject: 'what is bound', root: 'bindings' };
 
-/** A value that JSON cannot hold, and its place. */
-export class InvalidData extends Error {
+/** A value that JSON cannot hold, and its place. Where the embedder gave it, it is wrong use. */
+export class InvalidData extends TypeError {
   constructor(what, place, names, hint) {
     const path = names.reduce((all, name) => all + step(name), place.root);
     super(names.length === 0 ? `${place.subject} is ${what}` : `${place.subject} holds ${what} at ${path}`);

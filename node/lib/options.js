@@ -4,8 +4,8 @@
 // TypeError that names it.
 import { resolve } from 'node:path';
 
-import { insteadOf, isObject, needFunction, needTexts, wrong } from './argument.js';
-import { InvalidData, jsonOf } from './input.js';
+import { insteadOf, isObject, needFunction, needObject, needTexts, wrong } from './argument.js';
+import { jsonOf } from './input.js';
 import { workerPath } from './native.js';
 
 const MIB = 1048576;
@@ -85,9 +85,8 @@ function number(name, value, [least, most], scale = 1) {
 
 /** Limits by the library's names; `prefix` is their prefix in messages. */
 export function takeLimits(given, prefix) {
-  if (!isObject(given)) throw wrong(prefix, 'an object', given);
   const taken = {};
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(needObject(given, prefix))) {
     if (value === undefined) continue;
     if (!hasOwn(LIMITS, name)) throw new TypeError(`${prefix}.${name} is not a limit: ${insteadOf(name, Object.keys(LIMITS))}`);
     taken[name] = number(`${prefix}.${name}`, value, LIMITS[name]);
@@ -152,12 +151,7 @@ function byList(capabilities) {
 
 /** The JSON of a policy; throws if JSON would drop something of it. */
 export function policyJson(policy) {
-  if (!isObject(policy)) throw wrong('policy', 'an object', policy);
-  try {
-    return jsonOf(policy, { subject: 'policy', root: 'policy' });
-  } catch (error) {
-    throw error instanceof InvalidData ? new TypeError(error.message) : error;
-  }
+  return jsonOf(needObject(policy, 'policy'), { subject: 'policy', root: 'policy' });
 }
 
 /* The key with which a policy's error begins, and the rest: `fetch` of `fetch.allow[0]:
@@ -192,7 +186,7 @@ export function asArgument(error) {
 /** The policy of an engine; undefined: console, timers and exposed functions. */
 export function takePolicy(options) {
   const own = options.policy;
-  if (own !== undefined && !isObject(own)) throw wrong('policy', 'an object', own);
+  if (own !== undefined) needObject(own, 'policy');
   if (own !== undefined && options.capabilities !== undefined) {
     throw new TypeError('capabilities and policy exclude each other');
   }
@@ -239,8 +233,7 @@ function takePreloads(given) {
 
 /** Refuses names that are neither options of an engine nor in others. */
 export function needOptions(options, others = []) {
-  if (!isObject(options)) throw wrong('options', 'an object', options);
-  for (const name of Object.keys(options)) {
+  for (const name of Object.keys(needObject(options, 'options'))) {
     if (KNOWN.has(name) || others.includes(name)) continue;
     const instead = hasOwn(LIMITS, name) ? `it is one of the limits, limits.${name}` : insteadOf(name, [...KNOWN, ...others]);
     throw new TypeError(`unknown option '${name}': ${instead}`);

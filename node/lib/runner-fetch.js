@@ -6,7 +6,7 @@
 import { types } from 'node:util';
 
 import { isObject, needObject } from './argument.js';
-import { InvalidData, jsonOf } from './input.js';
+import { jsonOf } from './input.js';
 
 /*
  * Runs in the sandbox before the code. A script's constant hides the global of the same name,
@@ -96,11 +96,7 @@ async function bodyOf(response) {
   if (typeof body === 'string') return body;
   if (types.isAnyArrayBuffer(body) || ArrayBuffer.isView(body)) return new TextDecoder().decode(body);
   if (isStream(body)) throw new TypeError(`${BODY.subject} is a stream: read it first, or give the response as it is`);
-  try {
-    return jsonOf(body, BODY);
-  } catch (error) {
-    throw error instanceof InvalidData ? new TypeError(error.message) : error;
-  }
+  return jsonOf(body, BODY);
 }
 
 /** Lets secureFetchImpl make a request of the sandbox; the sandbox's fetch throws its

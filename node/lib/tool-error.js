@@ -5,19 +5,10 @@
  */
 import { needName, needNumber, needObject, needText } from './argument.js';
 import { mendHalves } from './half.js';
-import { InvalidData, jsonOf } from './input.js';
+import { jsonOf } from './input.js';
 import { shownJson, shownText } from './shown.js';
 
 const DETAILS = { subject: 'details', root: 'details' };
-
-/* A copy of the details as they are now, in the form that a client gets. */
-function copyOf(details) {
-  try {
-    return JSON.parse(jsonOf(details, DETAILS));
-  } catch (error) {
-    throw error instanceof InvalidData ? new TypeError(error.message) : error;
-  }
-}
 
 export class ToolErrorBuilder {
   #error;
@@ -32,9 +23,9 @@ export class ToolErrorBuilder {
     return this;
   }
 
-  /** More details; several calls add up. */
+  /** More details, as they are now; several calls add up. */
   details(details) {
-    this.#error.details = { ...this.#error.details, ...copyOf(needObject(details, 'details')) };
+    this.#error.details = { ...this.#error.details, ...JSON.parse(jsonOf(needObject(details, 'details'), DETAILS)) };
     return this;
   }
 

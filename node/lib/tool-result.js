@@ -3,7 +3,7 @@
 import { isObject } from './argument.js';
 import { mendHalves, mendText } from './half.js';
 import { hintOfCode } from './hints.js';
-import { InvalidData, jsonOf } from './input.js';
+import { jsonOf } from './input.js';
 import { shownJson, shownText } from './shown.js';
 import { partsOf } from './thrown.js';
 import { ToolErrorBuilder } from './tool-error.js';
@@ -64,15 +64,6 @@ const HALF_ESCAPED = /\\ud[89a-f]/;
 
 const RETURNED = { subject: 'what the tool returned', root: 'result' };
 
-function textOf(value) {
-  if (value === undefined) return 'undefined';
-  try {
-    return jsonOf(value, RETURNED);
-  } catch (error) {
-    throw error instanceof InvalidData ? new TypeError(error.message) : error;
-  }
-}
-
 /* The same result, or a copy in which invisible characters are shown. */
 function shownResult(result) {
   const content = result.content.map((each) => {
@@ -93,7 +84,7 @@ export function returnedBy(result) {
 /** Throws if JSON cannot hold the value. */
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
-  const text = textOf(returned);
+  const text = returned === undefined ? 'undefined' : jsonOf(returned, RETURNED);
   const repaired = HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : undefined;
   if (isResult(returned)) return shownResult(repaired ?? returned);
   const shown = typeof returned === 'string' ? shownText(mendText(returned))

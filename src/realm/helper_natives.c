@@ -16,11 +16,15 @@ static const struct script {
     const char *name;
     const char *source;
 } scripts[] = {
-    {"exception", gbx_script_exception}, {"event", gbx_script_event},
-    {"abort", gbx_script_abort},         {"text", gbx_script_text},
-    {"clone", gbx_script_clone},         {"url", gbx_script_url},
-    {"params", gbx_script_params},       {"small", gbx_script_small},
-    {"encodings", gbx_script_encodings}, {"none", "() => ({})"},
+    {"exception", gbx_script_exception},
+    {"abort", gbx_script_abort},
+    {"text", gbx_script_text},
+    {"clone", gbx_script_clone},
+    {"url", gbx_script_url},
+    {"params", gbx_script_params},
+    {"small", gbx_script_small},
+    {"encodings", gbx_script_encodings},
+    {"none", "() => ({})"},
 };
 
 /* ---- URLs ----------------------------------------------------------------------- */

@@ -520,7 +520,6 @@ extern const char gbx_script_preload[];
 extern const char gbx_script_fetch[];
 extern const char gbx_script_lazy_globals[];
 extern const char gbx_script_exception[];
-extern const char gbx_script_event[];
 extern const char gbx_script_abort[];
 extern const char gbx_script_text[];
 extern const char gbx_script_clone[];

@@ -93,7 +93,7 @@ const ADVICE = {
   Request: [Request, 'use its url, method and headers'],
   Headers: [Headers, 'use Object.fromEntries(headers)'],
 };
-const HELPERS = ['exception', 'event', 'abort', 'text', 'clone', 'url', 'params'];
+const HELPERS = ['exception', 'abort', 'text', 'clone', 'url', 'params'];
 
 export default function (host) {
   for (const name in ADVICE) natives.refuse(ADVICE[name][0].prototype, name, ADVICE[name][1]);

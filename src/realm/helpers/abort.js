@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* abort - AbortController and AbortSignal, and EventTarget, which a signal inherits. */
+/* abort - AbortController and AbortSignal, and events: a signal is an EventTarget. */
 (function (natives, load) {
   'use strict';
   const { apply } = Reflect;
@@ -21,9 +21,9 @@
     list[list.length] = item;
   }
 
-  function find(list, type, callback, capture) {
+  function find(list, type, callback) {
     for (let i = 0; i < list.length; i++)
-      if (list[i].type === type && list[i].callback === callback && list[i].capture === capture) return i;
+      if (list[i].type === type && list[i].callback === callback) return i;
     return -1;
   }
 
@@ -43,7 +43,45 @@
     }
   }
 
-  let hasListener;
+  let ownOf, hasListener;
+
+  /* An event has only one target: it neither bubbles nor is captured. */
+  class Event {
+    #own;
+
+    static {
+      ownOf = (event) => event.#own;
+    }
+
+    constructor(type, init = undefined) {
+      natives.need(arguments, 1, 'Event');
+      this.#own = {
+        __proto__: null, type: `${type}`, cancelable: !!init?.cancelable, bubbles: !!init?.bubbles, target: null,
+        current: null, isCanceled: false, isStopped: false, timeStamp: natives.clock(),
+      };
+    }
+
+    get type() { return this.#own.type; }
+
+    get target() { return this.#own.target; }
+
+    get currentTarget() { return this.#own.current; }
+
+    get bubbles() { return this.#own.bubbles; }
+
+    get cancelable() { return this.#own.cancelable; }
+
+    get defaultPrevented() { return this.#own.isCanceled; }
+
+    get timeStamp() { return this.#own.timeStamp; }
+
+    preventDefault() { this.#own.isCanceled ||= this.#own.cancelable; }
+
+    stopPropagation() {}
+
+    stopImmediatePropagation() { this.#own.isStopped = true; }
+  }
+  tag(Event.prototype, 'Event');
 
   class EventTarget {
     #listeners = [];
@@ -53,44 +91,36 @@
     }
 
     addEventListener(type, callback, options = undefined) {
-      const name = `${type}`;
-      const { capture, once, passive, signal } = typeof options === 'object' && options !== null
-        ? options : { capture: options };
+      const name = `${type}`, once = options?.once, signal = options?.signal;
       if (signal !== undefined && !isSignal(signal))
         throw new TypeError('addEventListener: the signal is not an AbortSignal');
       if (callback === null || callback === undefined || signal?.aborted) return;
       if (typeof callback !== 'function' && typeof callback !== 'object')
         throw new TypeError('addEventListener: the listener is not a function');
-      if (find(this.#listeners, name, callback, !!capture) >= 0) return;
-      append(this.#listeners, {
-        __proto__: null, type: name, callback, capture: !!capture, once: !!once, passive: !!passive, removed: false,
-      });
-      if (signal !== undefined)
-        onAbort(signal, () => this.removeEventListener(name, callback, !!capture));
+      if (find(this.#listeners, name, callback) >= 0) return;
+      append(this.#listeners, { __proto__: null, type: name, callback, once: !!once, removed: false });
+      if (signal !== undefined) onAbort(signal, () => this.removeEventListener(name, callback));
     }
 
-    removeEventListener(type, callback, options = undefined) {
-      const capture = typeof options === 'object' && options !== null ? options.capture : options;
-      remove(this.#listeners, find(this.#listeners, `${type}`, callback, !!capture));
+    removeEventListener(type, callback) {
+      remove(this.#listeners, find(this.#listeners, `${type}`, callback));
     }
 
     dispatchEvent(event) {
-      const { Event, own: { isDispatched, isStopped, setTarget } } = load('event');
-      if (typeof event !== 'object' || event === null || !(event instanceof Event))
-        throw new TypeError('dispatchEvent: an Event is needed');
-      if (isDispatched(event))
-        throw failure('the event is being dispatched', 'InvalidStateError');
-      const list = [], count = this.#listeners.length, { type } = event;
+      const own = ownOf(event);
+      if (own.current !== null) throw failure('the event is being dispatched', 'InvalidStateError');
+      const list = [], count = this.#listeners.length;
       for (let i = 0; i < count; i++) list[i] = this.#listeners[i];
-      for (let i = 0; i < count && !isStopped(event); i++) {
-        const { callback, capture, once, passive, removed } = list[i];
-        if (list[i].type !== type || removed) continue;
-        if (once) remove(this.#listeners, find(this.#listeners, type, callback, capture));
-        setTarget(event, this, this, passive);
+      own.target = own.current = this;
+      for (let i = 0; i < count && !own.isStopped; i++) {
+        const { type, callback, once, removed } = list[i];
+        if (type !== own.type || removed) continue;
+        if (once) remove(this.#listeners, find(this.#listeners, type, callback));
         call(callback, this, event);
       }
-      setTarget(event, this, null, false);
-      return !event.defaultPrevented;
+      own.current = null;
+      own.isStopped = false; /* it may be dispatched again */
+      return !own.isCanceled;
     }
   }
   tag(EventTarget.prototype, 'EventTarget');
@@ -186,7 +216,7 @@
     state.dependents = [];
     for (let i = 0; i < actions.length; i++)
       if (actions[i].action !== undefined) actions[i].action();
-    if (hasListener(signal)) signal.dispatchEvent(new (load('event').Event)('abort'));
+    if (hasListener(signal)) signal.dispatchEvent(new Event('abort'));
   }
 
   function abortSignal(signal, reason) {
@@ -248,5 +278,5 @@
     : undefined));
 
   const own = { __proto__: null, isSignal, makeSignal, onAbort };
-  return { EventTarget, AbortController, AbortSignal, own };
+  return { Event, EventTarget, AbortController, AbortSignal, own };
 })

@@ -21,8 +21,7 @@
   const SCRIPTS = {
     __proto__: null,
     exception: ['DOMException'],
-    event: ['Event'],
-    abort: ['EventTarget', 'AbortController', 'AbortSignal'],
+    abort: ['Event', 'EventTarget', 'AbortController', 'AbortSignal'],
     text: ['TextEncoder', 'TextDecoder', 'atob', 'btoa'],
     clone: ['structuredClone'],
     url: ['URL'],

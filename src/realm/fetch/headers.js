@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* headers - names and values of a request or a response, by the Fetch standard. */
 import {
-  apply, charCodeAt, defineProperty, deleteProperty, getOwnPropertyDescriptor,
-  getPrototypeOf, iterator, matches, need, ownKeys, push, refusal, setPrototypeOf, slice, sort, tag,
-  toLowerCase, toStringTag,
+  apply, charCodeAt, defineProperty, deleteProperty, getOwnPropertyDescriptor, iterator,
+  matches, need, ownKeys, push, refusal, slice, sort, tag, toLowerCase,
 } from './primordials.js';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -127,17 +126,17 @@ export class Headers {
     }
   }
 
-  entries() {
-    return new HeadersIterator(this, ({ name, value }) => [name, value]);
+  /* Live: after a change of the headers, it continues at the same index of the new list. */
+  * entries() {
+    for (let i = 0; i < sorted(this).length; i++) {
+      const { name, value } = sorted(this)[i];
+      yield [name, value];
+    }
   }
 
-  keys() {
-    return new HeadersIterator(this, ({ name }) => name);
-  }
+  * keys() { for (let i = 0; i < sorted(this).length; i++) yield sorted(this)[i].name; }
 
-  values() {
-    return new HeadersIterator(this, ({ value }) => value);
-  }
+  * values() { for (let i = 0; i < sorted(this).length; i++) yield sorted(this)[i].value; }
 
   #change() {
     if (this.#isImmutable) throw new TypeError('these headers cannot be changed');
@@ -194,30 +193,6 @@ export class Headers {
     return list;
   }
 }
-
-/* Live: after a change of the headers, it continues at the same index of the new list. */
-class HeadersIterator {
-  #headers;
-  #show;
-  #next = 0;
-
-  constructor(headers, show) {
-    this.#headers = headers;
-    this.#show = show;
-  }
-
-  next() {
-    const list = sorted(this.#headers);
-    if (this.#next >= list.length) return { value: undefined, done: true };
-    return { value: this.#show(list[this.#next++]), done: false };
-  }
-}
-
-setPrototypeOf(HeadersIterator.prototype, getPrototypeOf(getPrototypeOf([].values())));
-deleteProperty(HeadersIterator.prototype, 'constructor');
-defineProperty(HeadersIterator.prototype, toStringTag, {
-  value: 'Headers Iterator', configurable: true,
-});
 
 defineProperty(Headers.prototype, iterator, {
   value: Headers.prototype.entries, writable: true, configurable: true,

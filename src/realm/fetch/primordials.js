@@ -8,13 +8,12 @@ const uncurry = (method) => (self, ...args) => apply(method, self, args);
 
 export const {
   defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
-  setPrototypeOf,
 } = Reflect;
 export { apply };
 export const { isArray } = Array;
 export const { parse, stringify } = JSON;
 export const PromiseOf = Promise;
-export const { iterator, toStringTag } = Symbol;
+export const { iterator } = Symbol;
 
 export const sort = uncurry(Array.prototype.sort);
 export const charCodeAt = uncurry(String.prototype.charCodeAt);

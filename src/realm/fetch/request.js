@@ -11,7 +11,7 @@ import {
 const short = (text) => (text.length > 80 ? `${slice(text, 0, 80)}...` : text);
 
 /* Drops the fragment, which only the caller needs. */
-export function readURL(input) {
+function readURL(input) {
   const given = `${input}`;
   const url = parseURL(given);
   if (url === undefined)

@@ -3,7 +3,6 @@
 import { addBodyMethods, cloneBody, extract, isUsed, makeBody } from './body.js';
 import { Headers, makeImmutable } from './headers.js';
 import { matches, need, stringify, tag } from './primordials.js';
-import { readURL } from './request.js';
 
 const KEY = { __proto__: null }; /* the holder of this key may make any response, of its state */
 const STATUS_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -67,14 +66,6 @@ export class Response {
       this.#own.headers.append('content-type', type);
   }
 
-  static error() {
-    const response = new Response();
-    response.#own.type = 'error';
-    response.#own.status = 0;
-    makeImmutable(response.#own.headers);
-    return response;
-  }
-
   static json(data, init = undefined) {
     need(arguments, 1, 'Response.json');
     const text = stringify(data);
@@ -82,17 +73,6 @@ export class Response {
     const response = new Response(extract(text).bytes, init); /* bytes have no type */
     if (!response.#own.headers.has('content-type'))
       response.#own.headers.set('content-type', 'application/json');
-    return response;
-  }
-
-  static redirect(url, status = 302) {
-    need(arguments, 1, 'Response.redirect');
-    const to = readURL(url), number = +status;
-    if (number !== 301 && number !== 302 && number !== 303 && number !== 307 && number !== 308)
-      throw new RangeError('the status of a redirect is 301, 302, 303, 307 or 308');
-    const response = new Response(null, { __proto__: null, status: number });
-    response.#own.headers.set('location', to);
-    makeImmutable(response.#own.headers);
     return response;
   }
 

@@ -28,20 +28,6 @@
 #define MAPPINGS_MAX 1024
 #define LIST_SIZE    (MAPPINGS_MAX * sizeof(gbx_mapping))
 
-static gbx_mapping *make_list(void)
-{
-    void *list = mmap(NULL, LIST_SIZE, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    return list != MAP_FAILED ? list : NULL;
-}
-
-static int prot_of(const char *mode)
-{
-    return (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
-           (mode[2] == 'x' ? PROT_EXEC : 0);
-}
-
 static bool read_line(const char *line, gbx_mapping *ret)
 {
     const char *name;
@@ -54,14 +40,17 @@ static bool read_line(const char *line, gbx_mapping *ret)
     name = strrchr(line + end, '/');
     name = name != NULL ? name + 1 : line + end;
     (void)snprintf(ret->name, sizeof ret->name, "%.*s", (int)strcspn(name, "\n"), name);
-    ret->prot = prot_of(mode);
+    ret->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
+                (mode[2] == 'x' ? PROT_EXEC : 0);
     ret->is_private = mode[3] == 'p';
     return true;
 }
 
 gbx_maps gbx_maps_read(bool with_own)
 {
-    gbx_maps maps = {.list = make_list()};
+    void *list = mmap(NULL, LIST_SIZE, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    gbx_maps maps = {.list = list != MAP_FAILED ? list : NULL};
     FILE *f = fopen(with_own ? "/proc/self/smaps" : "/proc/self/maps", "re");
     char line[512];
 
@@ -202,14 +191,6 @@ static const char *const unused[] = {
     "libzstd.so",     "liblz4.so",         "libz.so",           "libseccomp.so",
     "libgpg-error.so"};
 
-static bool is_unused(const gbx_mapping *mapping)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(unused); i++)
-        if (strncmp(mapping->name, unused[i], strlen(unused[i])) == 0)
-            return true;
-    return false;
-}
-
 void gbx_libs_drop(void)
 {
     gbx_maps maps;
@@ -221,8 +202,9 @@ void gbx_libs_drop(void)
 
     maps = gbx_maps_read(false);
     for (size_t i = 0; i < maps.count; i++)
-        if (is_unused(&maps.list[i]))
-            (void)munmap((void *)maps.list[i].from,
-                         maps.list[i].to - maps.list[i].from);
+        for (size_t k = 0; k < GBX_COUNTOF(unused); k++)
+            if (strncmp(maps.list[i].name, unused[k], strlen(unused[k])) == 0)
+                (void)munmap((void *)maps.list[i].from,
+                             maps.list[i].to - maps.list[i].from);
     gbx_maps_free(&maps);
 }

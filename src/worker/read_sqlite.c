@@ -453,14 +453,6 @@ static bool put_table(reader *r, const char *name, bool is_first)
     return true;
 }
 
-static bool read_tables(reader *r)
-{
-    for (size_t i = 0; i < r->table_count; i++)
-        if (!put_table(r, r->tables[i], i == 0))
-            return false;
-    return put_text(r, r->table_count == 0 ? "{}" : "}");
-}
-
 /* ---- the process ------------------------------------------------------------------ */
 
 static void read_database(reader *r)
@@ -470,34 +462,16 @@ static void read_database(reader *r)
     gbx_buf_init(&r->cell, CELL_MAX * 6);
     if (!open_database(r) || (is_whole && !list_tables(r)))
         return;
-    if (lib.sqlite3_set_authorizer(r->db, authorize, NULL) != SQLITE_OK)
+    if (lib.sqlite3_set_authorizer(r->db, authorize, NULL) != SQLITE_OK) {
         (void)fail_by(r, GBX_SQLITE_UNREADABLE);
-    else if (is_whole)
-        (void)read_tables(r);
-    else if (run(r, r->query) && r->answer.number == 0)
+    } else if (is_whole) {
+        for (size_t i = 0; i < r->table_count; i++)
+            if (!put_table(r, r->tables[i], i == 0))
+                return;
+        (void)put_text(r, r->table_count == 0 ? "{}" : "}");
+    } else if (run(r, r->query) && r->answer.number == 0) {
         (void)put_columns(r);
-}
-
-/* In a fork, which keeps one descriptor. Nothing of the database was read before. */
-static void enter_seal(const gbx_seal *seal, int kept)
-{
-    if (!gbx_seal_worker(seal, kept))
-        _exit(4);
-}
-
-static _Noreturn void be_sealed(reader *r, const gbx_seal *seal)
-{
-    enter_seal(seal, GBX_CONTROL_FD);
-    read_database(r);
-    _exit(gbx_channel_write(GBX_CHANNEL_FD, &r->answer, sizeof r->answer) ? 0 : 1);
-}
-
-/* Its note goes to the error output, which is no longer read. */
-static _Noreturn void attack(const gbx_seal *seal, uint32_t index)
-{
-    enter_seal(seal, STDERR_FILENO);
-    gbx_attack_run(index);
-    _exit(5);
+    }
 }
 
 static bool report(reader *r, int status)
@@ -516,14 +490,18 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* The fork answers itself, unless it dies. */
+/* The fork answers itself, unless it dies. Nothing of the database was read before. */
 static bool serve_query(reader *r, const gbx_seal *seal)
 {
     pid_t pid = _Fork();
     int status;
 
-    if (pid == 0)
-        be_sealed(r, seal);
+    if (pid == 0) {
+        if (!gbx_seal_worker(seal, GBX_CONTROL_FD))
+            _exit(4);
+        read_database(r);
+        _exit(gbx_channel_write(GBX_CHANNEL_FD, &r->answer, sizeof r->answer) ? 0 : 1);
+    }
     status = wait_for(pid);
     return status == 0 || report(r, status);
 }
@@ -546,8 +524,11 @@ static bool serve_attacks(reader *r, const gbx_seal *seal)
     for (uint32_t i = 0; is_reported && i < r->request.attacks; i++) {
         pid_t pid = _Fork();
 
-        if (pid == 0)
-            attack(seal, i);
+        if (pid == 0) { /* its note goes to the error output, which is not read */
+            if (gbx_seal_worker(seal, STDERR_FILENO))
+                gbx_attack_run(i);
+            _exit(4);
+        }
         end_if_it_hangs(pid);
         is_reported = report(r, wait_for(pid));
     }

@@ -10,7 +10,6 @@
 #include "wire/wire.h"
 #include "zones/zones.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -42,18 +41,6 @@ typedef struct gbx_children {
 static uint64_t microseconds(const struct timeval *tv)
 {
     return (uint64_t)tv->tv_sec * 1000000u + (uint64_t)tv->tv_usec;
-}
-
-static bool gbx_children_full(const gbx_children *children)
-{
-    return children->count == GBX_CHILDREN_MAX;
-}
-
-static void gbx_children_add(gbx_children *children, pid_t pid, uint64_t worker_id)
-{
-    assert(!gbx_children_full(children));
-    children->list[children->count++] =
-        (struct gbx_child){.pid = pid, .worker_id = worker_id};
 }
 
 /* Reap one child that has ended; false if none has. */
@@ -323,7 +310,7 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     gbx_buf buf = {.ceiling = 256};
     bool sent;
 
-    if (gbx_children_full(&t->children)) {
+    if (t->children.count == GBX_CHILDREN_MAX) {
         errno = EAGAIN;
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
         /* There is one thread, outside the C library's locks: fork()'s preparations are
@@ -346,7 +333,8 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     if (pidfd >= 0) {
         int fds[2] = {pair[0], pidfd};
 
-        gbx_children_add(&t->children, pid, worker_id);
+        t->children.list[t->children.count++] =
+            (struct gbx_child){.pid = pid, .worker_id = worker_id};
         sent =
             !buf.failed && gbx_channel_write_fds(t->control, buf.data, buf.len, fds, 2);
         gbx_buf_cleanup(&buf);

@@ -142,15 +142,6 @@ static int cut_fraction(char *text)
     return ms;
 }
 
-/* The engine reads a final Z as a zone only in ISO 8601. The text has room. */
-static void spell_zone(char *text)
-{
-    size_t len = strlen(text);
-
-    if (len > 0 && text[len - 1] == 'Z')
-        memcpy(text + len - 1, " UTC", sizeof " UTC");
-}
-
 /* ---- public to other files of this folder, and to the engine ----------------- */
 
 __attribute__((visibility("default"))) double gbx_parse_date(const uint8_t *text,
@@ -158,7 +149,7 @@ __attribute__((visibility("default"))) double gbx_parse_date(const uint8_t *text
                                                              bool *ret_is_local)
 {
     char given[TEXT_MAX + sizeof " UTC"], date[48], made[sizeof given + sizeof date];
-    size_t end;
+    size_t end, len_given;
     int ms;
 
     if (engines == NULL)
@@ -167,8 +158,10 @@ __attribute__((visibility("default"))) double gbx_parse_date(const uint8_t *text
         return engines(text, len, ret_is_local);
     end = write_date(given, date, sizeof date);
     ms = cut_fraction(given + end);
-    if (end > 0)
-        spell_zone(given + end);
+    /* The engine reads a final Z as a zone only in ISO 8601. */
+    len_given = strlen(given);
+    if (end > 0 && len_given > end && given[len_given - 1] == 'Z')
+        memcpy(given + len_given - 1, " UTC", sizeof " UTC");
     (void)snprintf(made, sizeof made, "%s%s", end > 0 ? date : "", given + end);
     return ms + engines((const uint8_t *)made, strlen(made), ret_is_local);
 }

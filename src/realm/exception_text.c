@@ -54,17 +54,6 @@ static void map_position(const gbx_origin *origin, uint32_t *line, uint32_t *col
         *column += origin->first_column - 1;
 }
 
-/* Record where the code ends: everything after it is our suffix. */
-static void close_origin(gbx_origin *origin, gbx_span code)
-{
-    uint32_t lines, column;
-
-    if (origin->last_line != 0)
-        return;
-    gbx_lines_position((const char *)code.data, code.len, code.len, &lines, &column);
-    origin->last_line = origin->first_line + lines - 1;
-}
-
 static bool read_number(const char **at, const char *end, uint32_t *ret)
 {
     const char *from = *at;
@@ -84,29 +73,23 @@ typedef struct frame {
     uint32_t column;
 } frame;
 
-/* Is the text from at to end of the form "@url:..."? */
-static bool begins_place(const char *at, const char *end, const char *url)
-{
-    size_t len = strlen(url);
-
-    return (size_t)(end - at) >= len + 2 && memcmp(at + 1, url, len) == 0 &&
-           at[len + 1] == ':';
-}
-
 /* Parse a line of the engine's stack, "name@code.js:12:34"; false if it is not in the
  * script at url. */
 static bool parse_frame(const char *line, size_t len, const char *url, frame *ret)
 {
     const char *end = line + len;
     const char *at = memrchr(line, '@', len);
+    size_t url_len = strlen(url);
 
-    while (at != NULL && !begins_place(at, end, url)) /* a URL may have an @, too */
+    /* Up to "@url:..."; a URL may have an @, too. */
+    while (at != NULL && ((size_t)(end - at) < url_len + 2 ||
+                          memcmp(at + 1, url, url_len) != 0 || at[url_len + 1] != ':'))
         at = memrchr(line, '@', (size_t)(at - line));
     if (at == NULL)
         return false;
     ret->name = line;
     ret->name_len = (size_t)(at - line);
-    at += strlen(url) + 2;
+    at += url_len + 2;
     if (!read_number(&at, end, &ret->line) || at == end || *at++ != ':')
         return false;
     if ((ret->name_len == 11 && memcmp(line, "global code", 11) == 0) ||
@@ -353,6 +336,8 @@ static bool is_refusal(gbx_realm *realm, JSValueRef exception)
 
 static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
 {
+    uint32_t lines, column;
+
     *ret = (gbx_msg_error){
         .failure = failure,
         .name = {(const uint8_t *)realm->name, 0},
@@ -360,8 +345,12 @@ static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
         .stack = {(const uint8_t *)realm->stack, 0},
     };
     realm->name[0] = realm->message[0] = realm->stack[0] = 0;
-    if (realm->in != NULL)
-        close_origin(&realm->origin, realm->in->code);
+    if (realm->in == NULL || realm->origin.last_line != 0)
+        return;
+    /* Everything after the end of the code is our suffix. */
+    gbx_lines_position((const char *)realm->in->code.data, realm->in->code.len,
+                       realm->in->code.len, &lines, &column);
+    realm->origin.last_line = realm->origin.first_line + lines - 1;
 }
 
 static bool is_of_class(const frame *f, const char *classes)
@@ -467,21 +456,13 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
     ret->line = ret->column = 0;
 }
 
-/* Convert a position in the code to one in the caller's text, and back. */
+/* Convert a position in the code to one in the caller's text. */
 static void into_text(const gbx_realm *realm, uint32_t *line, uint32_t *column)
 {
     if (*line == 1 && *column != 0)
         *column += realm->origin.first_column - 1;
     if (*line != 0)
         *line += realm->origin.first_line - 1;
-}
-
-static void from_text(const gbx_realm *realm, uint32_t *line, uint32_t *column)
-{
-    if (*line != 0)
-        *line -= realm->origin.first_line - 1;
-    if (*line == 1 && *column != 0)
-        *column -= realm->origin.first_column - 1;
 }
 
 void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret)
@@ -546,7 +527,10 @@ void gbx_describe_cause(gbx_realm *realm, const gbx_given *given, gbx_msg_error 
     (void)snprintf(realm->raw, sizeof realm->raw, "%.*s%s%.*s", (int)error->name.len,
                    (const char *)error->name.data, error->name.len > 0 ? ": " : "",
                    (int)error->message.len, (const char *)error->message.data);
-    from_text(realm, &e.line, &e.column);
+    if (e.line != 0)
+        e.line -= realm->origin.first_line - 1;
+    if (e.line == 1 && e.column != 0)
+        e.column -= realm->origin.first_column - 1;
     gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
                 error->failure == GBX_FAILURE_SYNTAX ? GBX_ENDING_SYNTAX
                                                      : GBX_ENDING_THROWN,

@@ -391,17 +391,6 @@ static bool uses_await(source *s)
     return used;
 }
 
-/* If a dataset is given and the script ends in a function, that function is the
- * code. */
-static void take_if_function(source *s, gbx_compiled *ret)
-{
-    JSContextRef ctx = s->realm->ctx;
-
-    if (JSValueIsObject(ctx, ret->value) &&
-        JSObjectIsFunction(ctx, gbx_object(ret->value)))
-        ret->function = gbx_object(ret->value);
-}
-
 static void put_hidden(JSContextRef ctx, JSObjectRef object, JSStringRef name,
                        JSValueRef value)
 {
@@ -464,8 +453,11 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
     else if (!contains(s->code, "await") && !contains(s->code, "return"))
         fail_syntax(s);
     JSStringRelease(text);
-    if (plain && s->exception == NULL && realm->data != NULL)
-        take_if_function(s, ret);
+    /* If a dataset is given and the script ends in a function, that is the code. */
+    if (plain && s->exception == NULL && realm->data != NULL &&
+        JSValueIsObject(realm->ctx, ret->value) &&
+        JSObjectIsFunction(realm->ctx, gbx_object(ret->value)))
+        ret->function = gbx_object(ret->value);
     if (plain)
         return s->exception == NULL || fail_thrown(s);
     if (!contains(s->code, "await") && !contains(s->code, "return"))

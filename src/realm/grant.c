@@ -52,14 +52,6 @@ static const struct grant {
 
 _Static_assert(GBX_COUNTOF(grants) <= GBX_GRANTS_MAX, "each has its place");
 
-static bool make_global(gbx_realm *realm, uint32_t bit, JSObjectRef made)
-{
-    JSValueRef args[] = {JSValueMakeNumber(realm->ctx, bit), made};
-
-    return JSObjectCallAsFunction(realm->ctx, realm->grant, NULL, GBX_COUNTOF(args),
-                                  args, NULL) != NULL;
-}
-
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
                             JSObjectRef natives, JSObjectRef host)
 {
@@ -79,7 +71,10 @@ const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
         if (realm->granted[i] == NULL)
             return "the engine did not take the script of a capability";
         JSValueProtect(realm->ctx, realm->granted[i]);
-        if (!make_global(realm, g->bit, realm->granted[i]))
+        args[0] = JSValueMakeNumber(realm->ctx, g->bit);
+        args[1] = realm->granted[i];
+        if (JSObjectCallAsFunction(realm->ctx, realm->grant, NULL, GBX_COUNTOF(args),
+                                   args, NULL) == NULL)
             return "the engine did not make a capability global";
     }
     return NULL;

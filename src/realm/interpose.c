@@ -130,15 +130,6 @@ static bool add_slab(void)
     return true;
 }
 
-static void remove_slab(size_t at)
-{
-    __libc_free(slabs.list[at].start);
-    slabs.count--;
-    slabs.free -= SLAB_BLOCKS;
-    memmove(slabs.list + at, slabs.list + at + 1,
-            (slabs.count - at) * sizeof *slabs.list);
-}
-
 static void *take_block(void)
 {
     slab *s;
@@ -177,8 +168,12 @@ static bool give_block(void *block)
         return false;
     s->free |= UINT64_C(1) << offset / BLOCK_BYTES;
     slabs.free++;
-    if (s->free == ALL_FREE && slabs.free > SLAB_BLOCKS)
-        remove_slab(at - 1);
+    if (s->free != ALL_FREE || slabs.free <= SLAB_BLOCKS)
+        return true;
+    __libc_free(s->start);
+    slabs.count--;
+    slabs.free -= SLAB_BLOCKS;
+    memmove(s, s + 1, (slabs.count - (at - 1)) * sizeof *s);
     return true;
 }
 

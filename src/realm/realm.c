@@ -26,13 +26,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static void make_names(gbx_realm *realm)
-{
-#define XX(field, text) realm->field = JSStringCreateWithUTF8CString(text);
-    GBX_REALM_NAMES(XX)
-#undef XX
-}
-
 static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
 {
 #define XX(field, member) (realm->field = gbx_keep(realm, helpers, member)) != NULL &&
@@ -224,7 +217,9 @@ static const char *start(gbx_realm *realm)
     if (JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions != NULL)
         JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(realm->ctx,
                                                                          false);
-    make_names(realm);
+#define XX(field, text) realm->field = JSStringCreateWithUTF8CString(text);
+    GBX_REALM_NAMES(XX)
+#undef XX
     realm->origin.url = GBX_CODE_URL;
     reason = check_options(realm);
     if (reason != NULL)

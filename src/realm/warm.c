@@ -240,21 +240,6 @@ static const char many_code[] =
 /* A collection takes 0.4 ms of an engine's start. */
 #define SAMPLES_A_COLLECTION 8
 
-static void collect(gbx_realm *realm)
-{
-    JSSynchronousGarbageCollectForDebugging(realm->ctx);
-}
-
-static void warm_all(gbx_realm *realm)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(sample_code); i++) {
-        run(realm, sample_code[i], GBX_FORM_FUNCTION);
-        if (i % SAMPLES_A_COLLECTION == 0)
-            collect(realm);
-    }
-    run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY);
-}
-
 static void warm_common(gbx_realm *realm, int times)
 {
     for (int i = 0; i < times; i++)
@@ -310,15 +295,6 @@ static bool run_new(gbx_realm *realm, const char *shape, const char *input,
            memcmp(outcome.result.json.data, expected, strlen(expected)) == 0;
 }
 
-/* The shape of most calls: an object comes in, another goes out. It touches pages
- * that the proof does not. */
-static bool run_both(gbx_realm *realm)
-{
-    return gbx_realm_prove(realm) &&
-           run_new(realm, "(%s) => ({ sum: %s.a + %s.list[1] })",
-                   "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
-}
-
 /* A script in the most common shape, with new names: as new to the engine as a call. */
 #define SCRIPT_OF_TWICE(calls)                                                          \
     "let sum%s = 0; for (const one of [1, 2]) sum%s += one;"                            \
@@ -350,7 +326,12 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     /* Opens the file of the time zone: in a sealed worker that would be fatal. */
     run(realm, "() => new Date(0).toString()", GBX_FORM_FUNCTION);
     if (how_much > 0) {
-        warm_all(realm);
+        for (size_t i = 0; i < GBX_COUNTOF(sample_code); i++) {
+            run(realm, sample_code[i], GBX_FORM_FUNCTION);
+            if (i % SAMPLES_A_COLLECTION == 0)
+                JSSynchronousGarbageCollectForDebugging(realm->ctx);
+        }
+        run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY);
         warm_common(realm, COMMON_TIMES);
         gbx_helpers_warm(realm);
         forget_match(realm);
@@ -389,7 +370,11 @@ bool gbx_realm_rehearse(gbx_realm *realm)
         (void)gbx_realm_prepare(realm);
         warm_preloads(realm, whole_script);
     }
-    return run_both(realm);
+    /* The shape of most calls: an object comes in, another goes out. It touches pages
+     * that the proof does not. */
+    return gbx_realm_prove(realm) &&
+           run_new(realm, "(%s) => ({ sum: %s.a + %s.list[1] })",
+                   "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
 }
 
 bool gbx_realm_prepare(gbx_realm *realm)

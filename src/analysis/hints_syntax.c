@@ -329,15 +329,6 @@ static bool is_bare_object(const gbx_leaves *l, uint32_t k)
            gbx_leaf_is(l, gbx_leaf_before(l, opener), "=>");
 }
 
-static uint32_t closing_hint(const gbx_tree *t, uint32_t i)
-{
-    switch (t->text[t->nodes[i].start]) {
-    case ')': return GBX_HINT_CLOSE_ROUND;
-    case ']': return GBX_HINT_CLOSE_SQUARE;
-    default: return GBX_HINT_CLOSE_CURLY;
-    }
-}
-
 /* True if it closes the function that wraps the code: the engine accepts it and fails
  * on the next token. */
 static bool closes_ours(const gbx_case *c, uint32_t i)
@@ -370,7 +361,9 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
     }
     if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) || closes_ours(c, i))) {
         c->at = c->tree.nodes[i].start;
-        c->hint = closing_hint(&c->tree, i);
+        c->hint = gbx_tree_is(&c->tree, i, ")")   ? GBX_HINT_CLOSE_ROUND
+                  : gbx_tree_is(&c->tree, i, "]") ? GBX_HINT_CLOSE_SQUARE
+                                                  : GBX_HINT_CLOSE_CURLY;
         return true;
     }
     return false;

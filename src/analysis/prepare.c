@@ -288,15 +288,6 @@ static void make_script(struct work *w, struct composition *c)
     compose(w, c);
 }
 
-/* Form function is one expression: a function around the module's statements, called at
- * once, returns what the module exports. */
-static void make_module(struct work *w, struct composition *c)
-{
-    insert(c, "(()=>{");
-    compose(w, c);
-    gbx_buf_puts(&c->to, "\n})()");
-}
-
 /* In form function only blanks and comments may surround the function: blank the
  * semicolons that removed types left. */
 static void make_function(struct work *w, struct composition *c)
@@ -306,7 +297,11 @@ static void make_function(struct work *w, struct composition *c)
     size_t end = w->region.start + shape->end;
 
     if (shape->is_module) {
-        make_module(w, c);
+        /* One expression: a function around the module's statements, called at once,
+         * returns what the module exports. */
+        insert(c, "(()=>{");
+        compose(w, c);
+        gbx_buf_puts(&c->to, "\n})()");
         return;
     }
     for (size_t i = w->region.start; shape->calls_expression && i < w->region.end; i++)
@@ -328,20 +323,7 @@ static void make(struct work *w, struct composition *c)
         gbx_buf_append(&c->to, w->copy, w->len);
 }
 
-static void find_inserts(struct composition *c)
-{
-    for (size_t i = 0; i < c->made->insert_count; i++)
-        gbx_lines_place(c->made->code, c->made->code_len, c->inserts[i],
-                        &c->made->inserts[i].line, &c->made->inserts[i].column);
-}
-
 _Static_assert(GBX_SHAPE_RETURNS_MAX + 4 <= GBX_INSERTS_MAX, "all of them fit");
-
-static bool is_text(const char *text, size_t len)
-{
-    return gbx_utf8_valid((const uint8_t *)text, len, NULL) &&
-           memchr(text, 0, len) == NULL;
-}
 
 static void read_text(struct work *w)
 {
@@ -350,7 +332,8 @@ static void read_text(struct work *w)
     size_t indent = 0;
 
     memcpy(w->copy, w->text, w->len + 1);
-    if (!is_text(w->text, w->len))
+    if (!gbx_utf8_valid((const uint8_t *)w->text, w->len, NULL) ||
+        memchr(w->text, 0, w->len) != NULL)
         return;
     w->region = gbx_text_region(w->text, w->len);
     while (w->indent == 0 && w->region.start > indent &&
@@ -392,7 +375,9 @@ static bool prepare(struct work *w, const char *text, gbx_prepared_code *ret)
     ret->code = gbx_buf_take_string(&c.to, &ret->code_len);
     if (ret->code == NULL)
         return false;
-    find_inserts(&c);
+    for (size_t i = 0; i < ret->insert_count; i++)
+        gbx_lines_place(ret->code, ret->code_len, c.inserts[i], &ret->inserts[i].line,
+                        &ret->inserts[i].column);
     return true;
 }
 

@@ -188,14 +188,6 @@ static size_t find_open(const char *text, size_t close)
     return close;
 }
 
-static bool is_ascii(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)text[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* True if [open, close] is valid type arguments of a call. ASCII only, so that one
  * blank per byte keeps the columns. */
 static bool is_given(const char *text, size_t open, size_t close)
@@ -205,8 +197,11 @@ static bool is_given(const char *text, size_t open, size_t close)
     bool is_one = false;
     gbx_tree t;
 
-    if (len < 3 || len > GIVEN_MAX || !is_ascii(text + open, len))
+    if (len < 3 || len > GIVEN_MAX)
         return false;
+    for (size_t i = open; i <= close; i++)
+        if ((unsigned char)text[i] >= 0x80)
+            return false;
     memcpy(call + 1, text + open, len);
     memcpy(call + 1 + len, "()", 3);
     if (!gbx_tree_parse_as(&t, tree_sitter_typescript(), call, len + 3))
@@ -306,20 +301,17 @@ static bool repair_given(const gbx_tree *t, char *text, char *to)
  * to the type. A copy with '_' for the dot, A.B_C, is parsed again; the syntax around
  * it, as in `A.B.C<D>[]`, is then read correctly, at its position. */
 
-static bool is_typed(const gbx_tree *t, uint32_t i)
-{
-    const char *name = gbx_tree_symbol_name(t, i);
-
-    return strcmp(name, "as_expression") == 0 ||
-           strcmp(name, "satisfies_expression") == 0;
-}
-
 bool gbx_types_is_cut(const gbx_tree *t, uint32_t i)
 {
+    const char *inner;
     uint32_t property;
 
-    if (t->nodes[i].kind != GBX_NODE_MEMBER || t->nodes[i].next == i + 1 ||
-        !is_typed(t, i + 1) || !is_name_byte(t->text[t->nodes[i + 1].end - 1]))
+    if (t->nodes[i].kind != GBX_NODE_MEMBER || t->nodes[i].next == i + 1)
+        return false;
+    inner = gbx_tree_symbol_name(t, i + 1);
+    if ((strcmp(inner, "as_expression") != 0 &&
+         strcmp(inner, "satisfies_expression") != 0) ||
+        !is_name_byte(t->text[t->nodes[i + 1].end - 1]))
         return false;
     property = gbx_tree_child(t, i, GBX_FIELD_PROPERTY);
     return property != GBX_NO_NODE &&

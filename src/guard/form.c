@@ -106,15 +106,6 @@ static struct wording describe(gbx_node_kind kind, bool is_statement)
                             HINT_FUNCTION};
 }
 
-static size_t named_children(const gbx_tree *t, uint32_t i)
-{
-    size_t count = 0;
-
-    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
-        count += kind_of(t, c) != GBX_NODE_TOKEN;
-    return count;
-}
-
 static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
                           gbx_findings *f)
 {
@@ -131,8 +122,7 @@ static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
         w.hint =
             "leave the call at its end away: the function is called with the input";
     if (kind_of(t, node) == GBX_NODE_SEQUENCE)
-        w.what =
-            named_children(t, node) == 2 ? "two expressions" : "several expressions";
+        w.what = "several expressions";
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
                      base + t->nodes[node].start, w.hint,
                      "%s where a function is needed", w.what);
@@ -329,21 +319,16 @@ static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
                                        : "the code is empty");
 }
 
-/* Without a tree, only semicolons after a function are left out. */
-static void trim_semicolons(const char *text, gbx_region *code)
-{
-    while (code->end > code->start && strchr("; \t\r\n", text[code->end - 1]) != NULL)
-        code->end--;
-}
-
 bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f)
 {
     struct top top;
 
     *code = region;
-    if (form == GBX_FORM_FUNCTION)
-        trim_semicolons(text, code);
+    /* Without a tree, only semicolons after a function are left out. */
+    while (form == GBX_FORM_FUNCTION && code->end > code->start &&
+           strchr("; \t\r\n", text[code->end - 1]) != NULL)
+        code->end--;
     if (t->tree == NULL)
         return false;
     top = look(t);

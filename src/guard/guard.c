@@ -128,18 +128,6 @@ struct check {
     gbx_findings found;
 };
 
-/* A NUL is an ordinary character in a literal or a comment, and a mistake anywhere
- * else. */
-static void find_stray_nul(struct check *c, const gbx_tree *t)
-{
-    size_t nul = gbx_tree_find_bare(t, 0, 0);
-
-    if (nul < t->len)
-        gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
-                         c->region.start + nul, "leave the character out",
-                         "the code has a NUL byte outside of a string");
-}
-
 static void look_at_tree(void *user)
 {
     struct check *c = user;
@@ -155,8 +143,14 @@ static void look_at_tree(void *user)
     if (tree.tree == NULL)
         return;
     if (has_nul) { /* the engine decides */
+        /* An ordinary character in a literal or a comment, else a mistake. */
+        size_t nul = gbx_tree_find_bare(&tree, 0, 0);
+
         c->is_parsed = false;
-        find_stray_nul(c, &tree);
+        if (nul < tree.len)
+            gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING,
+                             c->region.start + nul, "leave the character out",
+                             "the code has a NUL byte outside of a string");
     }
     gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
     if (c->wants_syntax && c->found.count == 0)

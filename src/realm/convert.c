@@ -28,6 +28,9 @@
 #define CHARACTERS 8
 #define FLAGS      16
 
+/* The flag of a string with one byte a character. */
+#define NARROW 4u
+
 static const uint8_t *impl_of(JSStringRef text)
 {
     return *gbx_engine_text(text);
@@ -49,63 +52,37 @@ static const uint8_t *characters_of(const uint8_t *impl)
     return at;
 }
 
-/* A sample's flags; false if its layout is unexpected. */
-static bool look(const JSChar *units, size_t count, bool is_narrow, uint32_t *ret_flags)
+/* True if a string of these characters is laid out as expected. */
+static bool is_known(const char *utf8, size_t count, const void *characters,
+                     bool is_narrow)
 {
-    JSStringRef wide = JSStringCreateWithCharacters(units, count);
-    char text[64];
-    JSStringRef made;
-    const uint8_t *impl;
-    bool ok;
+    JSStringRef made = JSStringCreateWithUTF8CString(utf8);
+    const uint8_t *impl = impl_of(made);
+    bool ok = word_at(impl, LENGTH) == count &&
+              memcmp(characters_of(impl), characters,
+                     is_narrow ? count : count * sizeof(JSChar)) == 0 &&
+              ((word_at(impl, FLAGS) & NARROW) != 0) == is_narrow;
 
-    (void)JSStringGetUTF8CString(wide, text, sizeof text);
-    JSStringRelease(wide);
-    made = JSStringCreateWithUTF8CString(text);
-    impl = impl_of(made);
-    ok = word_at(impl, LENGTH) == count &&
-         memcmp(characters_of(impl),
-                is_narrow ? (const void *)text : (const void *)units,
-                is_narrow ? count : count * sizeof *units) == 0;
-    *ret_flags = word_at(impl, FLAGS);
     JSStringRelease(made);
     return ok;
 }
 
-/* 0: not learned yet; UINT32_MAX: not known */
-static uint32_t narrow_bit;
-
-static uint32_t learn_narrow_bit(void)
+static bool learn_layout(void)
 {
-    static const JSChar samples[][8] = {
-        {'o', 'n', 'e', ' ', 'b', 'y', 't', 'e'},
-        {'a', 'n', 'o', 't', 'h', 'e', 'r', '!'},
-        {'t', 'w', 'o', 0x20AC, 'b', 'y', 't', 'e'},
-        {0x4E00, 0x4E8C, 0x4E09, 0x56DB, 0x4E94, 0x516D, 0x4E03, 0x516B},
-    };
-    uint32_t narrow = UINT32_MAX, wide = 0;
+    static const JSChar wide[] = {'t', 'w', 'o', 0x20AC};
 
-    for (size_t i = 0; i < GBX_COUNTOF(samples); i++) {
-        uint32_t flags;
-
-        if (!look(samples[i], 6 + i % 3, i < 2, &flags))
-            return UINT32_MAX;
-        if (i < 2)
-            narrow &= flags;
-        else
-            wide |= flags;
-    }
-    /* Some higher bits belong to a hash; the lower ones are the kind of the string. */
-    narrow &= ~wide & 0xFF;
-    return narrow != 0 && (narrow & (narrow - 1)) == 0 ? narrow : UINT32_MAX;
+    return is_known("one byte", 8, "one byte", true) &&
+           is_known("two\u20AC", GBX_COUNTOF(wide), wide, false);
 }
 
 const uint8_t *gbx_string_narrow(JSStringRef text)
 {
+    static enum { NOT_TRIED, KNOWN, UNKNOWN } layout;
     const uint8_t *impl = impl_of(text);
 
-    if (narrow_bit == 0)
-        narrow_bit = learn_narrow_bit();
-    if (narrow_bit == UINT32_MAX || (word_at(impl, FLAGS) & narrow_bit) == 0)
+    if (layout == NOT_TRIED)
+        layout = learn_layout() ? KNOWN : UNKNOWN;
+    if (layout == UNKNOWN || (word_at(impl, FLAGS) & NARROW) == 0)
         return NULL;
     return characters_of(impl);
 }

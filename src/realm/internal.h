@@ -21,24 +21,23 @@
 /* ---- engine -------------------------------------------------------------- */
 
 /*
- * The engine's headers, and functions that it exports without declaring them.
- *
- * The undeclared functions are weak. gbx_engine_missing(), called before any of them,
- * names the first required one that a changed engine no longer has.
+ * The engine's headers, and functions that it exports without declaring them. Those
+ * that this program can do without are weak.
  */
 
 #define GBX_WEAK __attribute__((weak))
 
 /* While disabled, eval, Function and the like throw EvalError with message. */
-extern GBX_WEAK void JSGlobalContextSetEvalEnabled(JSGlobalContextRef ctx, bool enabled,
-                                                   JSStringRef message);
+extern void JSGlobalContextSetEvalEnabled(JSGlobalContextRef ctx, bool enabled,
+                                          JSStringRef message);
 /* Called as function(promise, reason) when jobs are done and the rejection is
  * unhandled. */
-extern GBX_WEAK void JSGlobalContextSetUnhandledRejectionCallback(
-    JSGlobalContextRef ctx, JSObjectRef function, JSValueRef *exception);
-extern GBX_WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
+extern void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef ctx,
+                                                         JSObjectRef function,
+                                                         JSValueRef *exception);
+extern void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
 /* The target of a Proxy; NULL if value is not one, or was revoked. */
-extern GBX_WEAK JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
+extern JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
 
 /* Controls whether an exception that leaves the C API gets a trace of the native stack,
  * for an inspector: 0.3 ms of unwinding. Optional. */
@@ -98,19 +97,6 @@ extern GBX_WEAK void gbx_engine_parse_url(
     gbx_engine_url *ret, const gbx_engine_url *base, void *const *text,
     const void
         *encoding) __asm__("_ZN3WTF3URLC1ERKS0_RKNS_6StringEPKNS_15URLTextEncodingE");
-
-static inline const char *gbx_engine_missing(void)
-{
-    if (JSGlobalContextSetEvalEnabled == NULL)
-        return "the engine has no JSGlobalContextSetEvalEnabled";
-    if (JSGlobalContextSetUnhandledRejectionCallback == NULL)
-        return "the engine has no JSGlobalContextSetUnhandledRejectionCallback";
-    if (JSSynchronousGarbageCollectForDebugging == NULL)
-        return "the engine has no JSSynchronousGarbageCollectForDebugging";
-    if (JSObjectGetProxyTarget == NULL)
-        return "the engine has no JSObjectGetProxyTarget";
-    return NULL;
-}
 
 /* ---- interpose.c: the allocator ----------------------------------------- */
 

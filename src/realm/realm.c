@@ -201,10 +201,8 @@ static bool fixes_clock(gbx_realm *realm)
 
 static const char *start(gbx_realm *realm)
 {
-    const char *reason = gbx_engine_missing();
+    const char *reason;
 
-    if (reason != NULL)
-        return reason;
     if (jsc_get_major_version() != JSC_MAJOR_VERSION ||
         jsc_get_minor_version() != JSC_MINOR_VERSION)
         return "the engine is of another version than this program was built for";

@@ -46,7 +46,6 @@
     XX(EMPTY, "empty_statement")                                   \
     XX(EXPORT, "export_statement")                                 \
     XX(EXPRESSION_STATEMENT, "expression_statement")               \
-    XX(FIELD, "field_definition")                                  \
     XX(FOR_IN, "for_in_statement")                                 \
     XX(FOR, "for_statement")                                       \
     XX(PARAMETERS, "formal_parameters")                            \
@@ -64,7 +63,6 @@
     XX(IMPORT, "import_statement")                                 \
     XX(JSX_ELEMENT, "jsx_element")                                 \
     XX(JSX_SELF_CLOSING, "jsx_self_closing_element")               \
-    XX(JSX_TEXT, "jsx_text")                                       \
     XX(LABELED, "labeled_statement")                               \
     XX(LEXICAL_DECLARATION, "lexical_declaration")                 \
     XX(MEMBER, "member_expression")                                \
@@ -74,11 +72,9 @@
     XX(NEW, "new_expression")                                      \
     XX(NUMBER, "number")                                           \
     XX(OBJECT, "object")                                           \
-    XX(OBJECT_ASSIGNMENT_PATTERN, "object_assignment_pattern")     \
     XX(OBJECT_PATTERN, "object_pattern")                           \
     XX(PAIR, "pair")                                               \
     XX(PARENTHESIZED, "parenthesized_expression")                  \
-    XX(PROGRAM, "program")                                         \
     XX(PROPERTY_NAME, "property_identifier")                       \
     XX(REGEX, "regex")                                             \
     XX(RETURN, "return_statement")                                 \
@@ -99,8 +95,7 @@
     XX(USING_DECLARATION, "using_declaration")                     \
     XX(VAR_DECLARATION, "variable_declaration")                    \
     XX(DECLARATOR, "variable_declarator")                          \
-    XX(WHILE, "while_statement")                                   \
-    XX(WITH, "with_statement")
+    XX(WHILE, "while_statement")
 
 typedef enum gbx_node_kind {
     GBX_NODE_OTHER,
@@ -123,7 +118,6 @@ typedef enum gbx_node_kind {
     XX(LEFT, "left")               \
     XX(NAME, "name")               \
     XX(OBJECT, "object")           \
-    XX(OPERATOR, "operator")       \
     XX(PARAMETER, "parameter")     \
     XX(PARAMETERS, "parameters")   \
     XX(PROPERTY, "property")       \

@@ -474,6 +474,13 @@ static void read_database(reader *r)
     }
 }
 
+/* In a fork, which keeps one descriptor. Nothing of the database was read before. */
+static void enter_seal(const gbx_seal *seal, int kept)
+{
+    if (!gbx_seal_worker(seal, kept))
+        _exit(4);
+}
+
 static bool report(reader *r, int status)
 {
     r->answer.outcome = GBX_SQLITE_DIED;
@@ -490,15 +497,14 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* The fork answers itself, unless it dies. Nothing of the database was read before. */
+/* The fork answers itself, unless it dies. */
 static bool serve_query(reader *r, const gbx_seal *seal)
 {
     pid_t pid = _Fork();
     int status;
 
     if (pid == 0) {
-        if (!gbx_seal_worker(seal, GBX_CONTROL_FD))
-            _exit(4);
+        enter_seal(seal, GBX_CONTROL_FD);
         read_database(r);
         _exit(gbx_channel_write(GBX_CHANNEL_FD, &r->answer, sizeof r->answer) ? 0 : 1);
     }
@@ -525,9 +531,9 @@ static bool serve_attacks(reader *r, const gbx_seal *seal)
         pid_t pid = _Fork();
 
         if (pid == 0) { /* its note goes to the error output, which is not read */
-            if (gbx_seal_worker(seal, STDERR_FILENO))
-                gbx_attack_run(i);
-            _exit(4);
+            enter_seal(seal, STDERR_FILENO);
+            gbx_attack_run(i);
+            _exit(5);
         }
         end_if_it_hangs(pid);
         is_reported = report(r, wait_for(pid));

@@ -74,28 +74,28 @@ bool gbx_may_be_generic(const char *text, size_t len)
     return false;
 }
 
-static bool is_javascript(const char *text, size_t len)
+static bool is_javascript(gbx_tree *t, const char *text, size_t len)
 {
-    gbx_tree t;
-
-    return gbx_tree_parse(&t, text, len) && !t.has_error;
+    return gbx_tree_parse(t, text, len) && !t->has_error;
 }
 
-static void take_types(struct work *w, size_t len)
+/* Blank the types, and parse what is left. False: there is no time for that. */
+static bool take_types(struct work *w, size_t len, gbx_tree *t)
 {
     const char *text = w->text + w->region.start;
     char *copy = w->copy + w->region.start;
 
-    if (!gbx_may_be_generic(text, len) && is_javascript(text, len))
-        return;
-    if (gbx_types_take(text, len, copy, &w->fault))
-        return;
-    if (is_javascript(text, len)) {
-        memcpy(copy, text, len);
-        w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
-        return;
+    if (!gbx_may_be_generic(text, len) && is_javascript(t, text, len))
+        return true;
+    if (!gbx_types_take(text, len, copy, &w->fault)) {
+        if (is_javascript(t, text, len)) {
+            memcpy(copy, text, len);
+            w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
+            return true;
+        }
+        w->is_broken = memcmp(copy, text, len) != 0;
     }
-    w->is_broken = memcmp(copy, text, len) != 0;
+    return gbx_tree_parse(t, copy, len);
 }
 
 /* True if no statement that runs begins after `at`. */
@@ -177,8 +177,7 @@ static void look(void *user)
     size_t len = w->region.end - w->region.start;
     gbx_tree t;
 
-    take_types(w, len);
-    if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
+    if (!take_types(w, len, &t))
         return;
     gbx_tree_flatten(&t);
     if (t.has_error)

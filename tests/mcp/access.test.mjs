@@ -23,6 +23,7 @@ const SCOPES = {
   staff: { tools: ['compute'], datasets: ['orders', 'people'] },
   scripts: { tools: ['execute', 'discover'], datasets: ['orders'] },
   all: { tools: ['*'], datasets: ['*'] },
+  counts: { metrics: true },
 };
 
 const EC = keyOf('ec'), RSA = keyOf('rsa', 'RS256'), ANY = keyOf('any', 'RS256'), OTHER = keyOf('ec');
@@ -183,7 +184,7 @@ test('the longest scopes and URL still fit', async () => {
 
 test('without a token: 401 leads to a document, which anybody may read', async () => {
   const { status, asks } = await compute(front, undefined, '1');
-  assert.deepEqual([status, asks], [401, 'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/team/mcp", scope="orders staff scripts all"']);
+  assert.deepEqual([status, asks], [401, 'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/team/mcp", scope="orders staff scripts all counts"']);
   for (const path of ['', '/team/mcp']) {
     const response = await fetch(new URL(`/.well-known/oauth-protected-resource${path}`, front.url));
     assert.deepEqual(await response.json(), { resource: RESOURCE, authorization_servers: [as.url], scopes_supported: Object.keys(SCOPES),
@@ -261,6 +262,16 @@ test('one client has at most 16 sessions; others still get theirs', async () => 
   for (let i = 0; i < 18; i++) statuses.push((await post(own, good, hello)).status);
   assert.deepEqual(statuses, [...Array(16).fill(200), 503, 503]);
   assert.equal((await post(own, claim({ sub: 'bob' }), hello)).status, 200);
+});
+
+test('metrics need a scope that gives them', async () => {
+  const scrape = async (token) => {
+    const { status, headers } = await fetch(new URL('/metrics', front.url), { headers: { authorization: `Bearer ${token}` } });
+    return [status, /insufficient_scope/.test(headers.get('www-authenticate'))];
+  };
+  assert.deepEqual(await scrape(claim({ scope: 'counts' })), [200, false]);
+  for (const scope of ['orders', 'all', 'other']) assert.deepEqual(await scrape(claim({ scope })), [403, true]);
+  assert.deepEqual(await listed(front, claim({ scope: 'counts' })), []);
 });
 
 test('a stream of messages ends with its token', async () => {

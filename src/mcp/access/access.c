@@ -118,16 +118,19 @@ static gbx_http_admission on_admit(gbx_http_access *base, const char *authorizat
     return check(a, authorization, ret);
 }
 
-/* A tool that only another scope gives. */
+/* Refuse a tool that only another scope gives, and metrics that none does. */
 static gbx_http_admission on_tool(gbx_http_access *base, const gbx_http_caller *caller,
                                   const char *tool)
 {
     access *a = (access *)(void *)base;
 
-    if (gbx_access_gives_tool(a->file, caller->rights, tool) ||
-        !gbx_access_gives_tool(a->file, UINT32_MAX, tool))
+    if (tool == NULL ? gbx_access_gives_metrics(a->file, caller->rights)
+                     : gbx_access_gives_tool(a->file, caller->rights, tool) ||
+                           !gbx_access_gives_tool(a->file, UINT32_MAX, tool))
         return (gbx_http_admission){0};
-    return refuse(a, 403, "insufficient_scope", "the tool needs another scope");
+    return refuse(a, 403, "insufficient_scope",
+                  tool == NULL ? "metrics need a scope that gives them"
+                               : "the tool needs another scope");
 }
 
 /* ---- keys ------------------------------------------------------------------------ */

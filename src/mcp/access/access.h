@@ -30,6 +30,7 @@ typedef struct gbx_scope {
     char *name;
     gbx_access_names tools; /* without the prefix "mcp_" */
     gbx_access_names datasets;
+    bool metrics;
 } gbx_scope;
 
 /* The file of --oauth. */
@@ -56,6 +57,7 @@ bool gbx_access_gives_tool(const gbx_access_file *file, uint32_t scopes,
                            const char *tool);
 bool gbx_access_gives_dataset(const gbx_access_file *file, uint32_t scopes,
                               const char *dataset);
+bool gbx_access_gives_metrics(const gbx_access_file *file, uint32_t scopes);
 
 /* ---- token.c ------------------------------------------------------------------- */
 

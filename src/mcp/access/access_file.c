@@ -60,6 +60,14 @@ bool gbx_access_gives_dataset(const gbx_access_file *file, uint32_t scopes,
     return false;
 }
 
+bool gbx_access_gives_metrics(const gbx_access_file *file, uint32_t scopes)
+{
+    for (size_t i = 0; i < file->scope_count; i++)
+        if ((scopes >> i & 1) != 0 && file->scopes[i].metrics)
+            return true;
+    return false;
+}
+
 bool gbx_access_takes_algorithm(const gbx_access_file *file, const char *name)
 {
     return file->algorithms.count > 0
@@ -142,6 +150,13 @@ static gbx_status read_url(gbx_json_reader *r, gbx_view value, void *target)
                               "without '?' and '#'");
 }
 
+static gbx_status read_flag(gbx_json_reader *r, gbx_view value, void *target)
+{
+    void *at = (char *)target + r->row->offset;
+
+    return gbx_json_read_bool(r, value, at);
+}
+
 /* The names of scopes stand in lists with blanks between them (RFC 6749). */
 static gbx_status read_scope(gbx_json_reader *r, const char *name, gbx_view value,
                              void *target)
@@ -155,6 +170,7 @@ static gbx_status read_scope(gbx_json_reader *r, const char *name, gbx_view valu
          .read = gbx_json_read_list,
          .add = add_name,
          .offset = offsetof(gbx_scope, datasets)},
+        {.name = "metrics", .read = read_flag, .offset = offsetof(gbx_scope, metrics)},
     };
     gbx_access_file *file = target;
     gbx_scope *scope = &file->scopes[file->scope_count];

@@ -344,7 +344,8 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
     if (f->phase != SERVING || verdict != GBX_HTTP_GO_ON) {
         refuse(c, 503, RETRY_LATER, NO_ID, "the server is not ready");
     } else if (gbx_http_wants_metrics(f->options, r)) {
-        answer_metrics(f, c);
+        if (gbx_http_check_call(f->options, c, &caller, NULL))
+            answer_metrics(f, c);
     } else if (strcmp(r->method, "POST") == 0) {
         on_post(f, c, &caller, r);
     } else if (gbx_http_is_modern(r, NULL)) {

@@ -66,7 +66,7 @@ struct gbx_http_access {
     void (*stop)(gbx_http_access *access);
     gbx_http_admission (*admit)(gbx_http_access *access, const char *authorization,
                                 gbx_http_caller *ret);
-    /* May the caller call that tool? Never pending. */
+    /* May the caller call that tool, or with NULL read the metrics? Never pending. */
     gbx_http_admission (*call)(gbx_http_access *access, const gbx_http_caller *caller,
                                const char *tool);
     /* A public JSON document at that path, or NULL. */
@@ -369,7 +369,7 @@ bool gbx_http_wants_metrics(const gbx_http_options *options,
 gbx_http_verdict gbx_http_guard_head(const gbx_http_options *options,
                                      gbx_http_connection *c,
                                      const gbx_http_request *request);
-/* Check that the caller may do what the message asks for. */
+/* Check that the caller may do what the message asks for, or with NULL read the metrics. */
 bool gbx_http_check_call(const gbx_http_options *options, gbx_http_connection *c,
                          const gbx_http_caller *caller, const gbx_rpc_message *message);
 

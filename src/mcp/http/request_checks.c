@@ -206,9 +206,12 @@ bool gbx_http_check_call(const gbx_http_options *o, gbx_http_connection *c,
     gbx_http_admission a = {0};
     char tool[TOOL_MAX] = "";
 
-    if (o->access != NULL && message->kind == GBX_RPC_REQUEST &&
-        strcmp(message->method, "tools/call") == 0 &&
-        gbx_rpc_copy_text(gbx_view_member(message->payload, "name"), tool, sizeof tool))
+    if (o->access != NULL && message == NULL)
+        a = o->access->call(o->access, caller, NULL);
+    else if (o->access != NULL && message->kind == GBX_RPC_REQUEST &&
+             strcmp(message->method, "tools/call") == 0 &&
+             gbx_rpc_copy_text(gbx_view_member(message->payload, "name"), tool,
+                               sizeof tool))
         a = o->access->call(o->access, caller, tool);
     return a.status == 0 || refuse(c, a.status, a.fields, a.why);
 }

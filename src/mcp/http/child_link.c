@@ -37,19 +37,6 @@ static void drop_link(gbx_child_link *child)
     free(child);
 }
 
-/* The child has ended, or was freed and has written nothing for END_MS. */
-static void report_end(gbx_child_link *child)
-{
-    gbx_child_hooks hooks = child->hooks;
-
-    child->hooks = (gbx_child_hooks){0};
-    (void)bufferevent_disable(child->bev, EV_READ);
-    if (child->is_freed)
-        drop_link(child);
-    else
-        hooks.ended(hooks.user);
-}
-
 static void feed_lines(gbx_child_link *child, const char *data, size_t len)
 {
     gbx_mcp_line_kind kind;
@@ -80,12 +67,18 @@ static void on_input(struct bufferevent *bev, void *arg)
             feed_lines(child, chunk, (size_t)n);
 }
 
+/* The child has ended, or was freed and has written nothing for END_MS. */
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
     gbx_child_link *child = arg;
+    gbx_child_hooks hooks = child->hooks;
 
-    if (child->hooks.ended != NULL || child->is_freed)
-        report_end(child);
+    child->hooks = (gbx_child_hooks){0};
+    (void)bufferevent_disable(bev, EV_READ);
+    if (child->is_freed)
+        drop_link(child);
+    else if (hooks.ended != NULL)
+        hooks.ended(hooks.user);
 }
 
 gbx_child_link *gbx_child_adopt(gbx_child_set *children, int fd,

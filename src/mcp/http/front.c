@@ -84,14 +84,6 @@ static void on_session_ended(void *user, gbx_http_session *s)
         fail_start(f);
 }
 
-static void name_listener(const front *f, const gbx_http_listener *listener)
-{
-    bool is_file = listener->host[0] == '\0';
-
-    gbx_mcp_warn("listening on %s%s%s", listener->name, is_file ? ", path " : "",
-                 f->options->path);
-}
-
 static void on_ready(void *user)
 {
     front *f = user;
@@ -100,8 +92,12 @@ static void on_ready(void *user)
     f->first->is_refused = f->options->access != NULL; /* it is nobody's */
     gbx_http_server_accept(f->server);
     gbx_mcp_timer_set(&f->sweep, SWEEP_MS);
-    for (size_t i = 0; i < f->listeners.count; i++)
-        name_listener(f, &f->listeners.items[i]);
+    for (size_t i = 0; i < f->listeners.count; i++) {
+        const gbx_http_listener *one = &f->listeners.items[i];
+
+        gbx_mcp_warn("listening on %s%s%s", one->name,
+                     one->host[0] == '\0' ? ", path " : "", f->options->path);
+    }
 }
 
 /* The session of a caller: its one of 2026-07-28 (id ""), or the one with this id. */

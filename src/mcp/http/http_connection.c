@@ -29,9 +29,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Limit of connections, lower if the process may have fewer descriptors than both. */
+/* Limit of connections, lower if the process may have fewer descriptors than both. Others
+ * are for children, their links to the page, and its browsers. */
 #define CONNECTIONS_MAX 4096
-#define OTHER_FDS       (GBX_CHILDREN_MAX + 64)
+#define OTHER_FDS       (3 * GBX_CHILDREN_MAX)
 
 #define IDLE_MS   60000  /* between requests */
 #define HEAD_MS   10000  /* for the head */
@@ -130,17 +131,6 @@ static void on_deadline(void *user)
         close_connection(c);
 }
 
-/* Wait for the next request. */
-static void await_request(gbx_http_connection *c)
-{
-    TAILQ_REMOVE(&c->server->connections, c, entry);
-    TAILQ_INSERT_TAIL(&c->server->connections, c, entry);
-    gbx_http_request_cleanup(&c->request); /* its body is freed already */
-    gbx_http_request_init(&c->request);
-    c->phase = IDLE;
-    gbx_mcp_timer_set(&c->deadline, IDLE_MS);
-}
-
 static void linger(gbx_http_connection *c)
 {
     c->phase = LINGERING;
@@ -157,10 +147,17 @@ static void on_written(struct bufferevent *bev, void *arg)
 
     if (c->phase != FLUSHING || evbuffer_get_length(bufferevent_get_output(bev)) > 0)
         return;
-    if (c->is_last)
+    if (c->is_last) {
         linger(c);
-    else
-        await_request(c);
+        return;
+    }
+    /* Wait for the next request. */
+    TAILQ_REMOVE(&c->server->connections, c, entry);
+    TAILQ_INSERT_TAIL(&c->server->connections, c, entry);
+    gbx_http_request_cleanup(&c->request); /* its body is freed already */
+    gbx_http_request_init(&c->request);
+    c->phase = IDLE;
+    gbx_mcp_timer_set(&c->deadline, IDLE_MS);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)

@@ -222,12 +222,6 @@ static bool restore(const gbx_http_session *s, const gbx_http_pending *p, gbx_bu
                               GBX_COUNTOF(cuts));
 }
 
-/* True if the client disconnected before it could learn the session's id. */
-static bool is_unheard(const gbx_stream *stream)
-{
-    return stream->connection == NULL && !stream->has_begun;
-}
-
 static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
                         gbx_span line, const message_refs *refs)
 {
@@ -238,8 +232,9 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
     if (p == NULL) /* it was cancelled */
         return;
     stream = p->stream;
-    if (p->is_initialize)
-        s->is_refused = !note_version(s, message) || is_unheard(stream);
+    if (p->is_initialize) /* a client that has left does not know the session's id */
+        s->is_refused = !note_version(s, message) ||
+                        (stream->connection == NULL && !stream->has_begun);
     if (s->is_refused)
         s->streams.fields = NULL;
     if (!restore(s, p, &text, line, refs))

@@ -129,13 +129,6 @@ static bool has_token(const gbx_http_options *o, const char *authorization)
     return differs == 0;
 }
 
-static bool is_json(const char *type)
-{
-    size_t len = type != NULL ? strcspn(type, "; \t") : 0;
-
-    return len > 0 && is_name(type, len, "application/json");
-}
-
 static bool refuse(gbx_http_connection *c, int status, const char *fields,
                    const char *why)
 {
@@ -149,6 +142,7 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
     const char *accept = gbx_http_field_of(r, "accept");
     bool is_post = strcmp(r->method, "POST") == 0;
     bool is_get = strcmp(r->method, "GET") == 0;
+    const char *type = gbx_http_field_of(r, "content-type");
 
     if (!is_post && !is_get && strcmp(r->method, "DELETE") != 0)
         return refuse(c, 405, "Allow: GET, POST, DELETE\r\n", "unknown method");
@@ -158,7 +152,8 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
         return refuse(c, 406, NULL, "Accept must have text/event-stream");
     if (is_post && !gbx_http_accepts(accept, "application/json"))
         return refuse(c, 406, NULL, "Accept must have application/json");
-    if (is_post && !is_json(gbx_http_field_of(r, "content-type")))
+    if (is_post &&
+        (type == NULL || !is_name(type, strcspn(type, "; \t"), "application/json")))
         return refuse(c, 415, NULL, "Content-Type must be application/json");
     return true;
 }
@@ -254,11 +249,6 @@ gbx_http_verdict gbx_http_guard_head(const gbx_http_options *o, gbx_http_connect
 
 #define VERSION_FIELD "mcp-protocol-version"
 
-static gbx_view meta_of(const gbx_rpc_message *message, const char *name)
-{
-    return gbx_view_member(gbx_view_member(message->payload, "_meta"), name);
-}
-
 bool gbx_http_is_modern(const gbx_http_request *r, const gbx_rpc_message *message)
 {
     const char *version = gbx_http_field_of(r, VERSION_FIELD);
@@ -266,7 +256,9 @@ bool gbx_http_is_modern(const gbx_http_request *r, const gbx_rpc_message *messag
     if (version != NULL && strcmp(version, GBX_MCP_MODERN) == 0)
         return true;
     return message != NULL &&
-           meta_of(message, GBX_MCP_META_PREFIX "protocolVersion").at != NULL;
+           gbx_view_member(gbx_view_member(message->payload, "_meta"),
+                           GBX_MCP_META_PREFIX "protocolVersion")
+                   .at != NULL;
 }
 
 bool gbx_http_check_legacy(gbx_http_connection *c, const gbx_http_request *r)
@@ -306,13 +298,6 @@ static const char *named_by(const char *method)
     return strcmp(method, "resources/read") == 0 ? "uri" : NULL;
 }
 
-static bool is_method_field(const gbx_http_request *r, const char *method)
-{
-    const char *field = gbx_http_field_of(r, "mcp-method");
-
-    return field != NULL && strcmp(field, method) == 0;
-}
-
 bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
                            const gbx_rpc_message *m)
 {
@@ -325,6 +310,7 @@ bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
     bool all_once =
         gbx_view_once(m->payload, in_params, GBX_COUNTOF(in_params), params);
     const char *named = named_by(m->method);
+    const char *method = gbx_http_field_of(r, "mcp-method");
     const char *fault = NULL;
     int code = HEADER_MISMATCH;
 
@@ -340,7 +326,7 @@ bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
         fault = "a member is there twice";
     } else if (meta[0].at != NULL && !is_field(r, VERSION_FIELD, meta[0])) {
         fault = "MCP-Protocol-Version is not the version in _meta";
-    } else if (!is_method_field(r, m->method)) {
+    } else if (method == NULL || strcmp(method, m->method) != 0) {
         fault = "Mcp-Method is not the method";
     } else if (named != NULL && m->kind == GBX_RPC_REQUEST &&
                !is_field(r, "mcp-name", gbx_view_member(m->payload, named))) {

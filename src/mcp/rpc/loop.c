@@ -30,46 +30,30 @@ struct gbx_mcp_loop {
     int status;
 };
 
-/* Take the whole list. A post belongs to the list until it is begun. */
-static gbx_mcp_post *take_posts(gbx_mcp_loop *loop)
-{
-    gbx_mcp_post *all;
-
-    (void)pthread_mutex_lock(&loop->lock);
-    all = loop->first;
-    loop->first = NULL;
-    loop->last = &loop->first;
-    (void)pthread_mutex_unlock(&loop->lock);
-    return all;
-}
-
-/* From here on it can be posted again. */
-static gbx_mcp_post *begin_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
-{
-    gbx_mcp_post *next;
-
-    (void)pthread_mutex_lock(&loop->lock);
-    next = post->next;
-    post->is_posted = false;
-    (void)pthread_mutex_unlock(&loop->lock);
-    return next;
-}
-
-/* Posts made meanwhile wait for the next turn, so that events are not starved. */
+/* Posts made meanwhile wait for the next turn, so that events are not starved. A post
+ * belongs to the list until it is begun; from then on it can be posted again. */
 static void on_woken(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_loop *loop = arg;
     uint64_t count;
     ssize_t got = read(fd, &count, sizeof count);
-    gbx_mcp_post *at = take_posts(loop);
+    gbx_mcp_post *at;
 
     (void)got; /* fails if another wake-up read it; only the list matters */
+    (void)pthread_mutex_lock(&loop->lock);
+    at = loop->first;
+    loop->first = NULL;
+    loop->last = &loop->first;
     while (at != NULL && !loop->stopped) {
-        gbx_mcp_post *next = begin_post(loop, at);
+        gbx_mcp_post *post = at;
 
-        at->run(at->arg);
-        at = next;
+        at = post->next;
+        post->is_posted = false;
+        (void)pthread_mutex_unlock(&loop->lock);
+        post->run(post->arg);
+        (void)pthread_mutex_lock(&loop->lock);
     }
+    (void)pthread_mutex_unlock(&loop->lock);
 }
 
 /* Longest time for due events before the kernel is asked for others. A busy source,

@@ -50,23 +50,18 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 
 /* ---- the end of a question --------------------------------------------------- */
 
-/* Tell the client to stop asking its person. */
-static void withdraw(gbx_mcp_server *server, const gbx_mcp_ask_entry *ask)
-{
-    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
-
-    gbx_rpc_begin_notification(&to, "notifications/cancelled");
-    gbx_json_put_integer(&to, "requestId", ask->rpc_id);
-    gbx_rpc_end(&to);
-    gbx_mcp_send(server, &to);
-}
-
 void gbx_mcp_ask_end(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
 {
     gbx_mcp_server *server = ask->request->server;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    if (ask->is_sent && !ask->is_local && !ask->request->era.is_modern)
-        withdraw(server, ask);
+    if (ask->is_sent && !ask->is_local && !ask->request->era.is_modern) {
+        /* The client need not ask its person any more. */
+        gbx_rpc_begin_notification(&to, "notifications/cancelled");
+        gbx_json_put_integer(&to, "requestId", ask->rpc_id);
+        gbx_rpc_end(&to);
+        gbx_mcp_send(server, &to);
+    }
     ask->is_answered = true;
     ask->answer = how;
     gbx_mcp_settle_soon(server);
@@ -156,22 +151,16 @@ static void gbx_mcp_request_unbind(gbx_mcp_request *request)
         server->hooks.idle(server->hooks.user);
 }
 
-/* The answers are delivered later: the questions outlive their request. */
-static void leave_asks(gbx_mcp_request *request)
+void gbx_mcp_request_free(gbx_mcp_request *request)
 {
     gbx_mcp_ask_entry *ask;
 
+    end_span(request, (gbx_call_outcome){.code = "ABORTED"});
+    gbx_mcp_request_unbind(request);
     gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
     TAILQ_FOREACH(ask, &request->server->asks, entry)
     if (ask->request == request)
-        ask->request = NULL;
-}
-
-void gbx_mcp_request_free(gbx_mcp_request *request)
-{
-    end_span(request, (gbx_call_outcome){.code = "ABORTED"});
-    gbx_mcp_request_unbind(request);
-    leave_asks(request);
+        ask->request = NULL; /* its answer is delivered later */
     if (!request->is_parked)
         request->server->request_bytes -= request->text_len;
     LIST_REMOVE(request, entry);

@@ -51,17 +51,6 @@ static gbx_mcp_entry *match_entry(const gbx_mcp_registry *registry, const char *
     return best;
 }
 
-/* The key that may have been meant, or NULL. */
-static const char *nearest_key(const gbx_mcp_registry *registry, const char *key)
-{
-    const char *keys[NEAREST_MAX];
-    size_t count = registry->count < NEAREST_MAX ? registry->count : NEAREST_MAX;
-
-    for (size_t i = 0; i < count; i++)
-        keys[i] = registry->entries[i].key;
-    return gbx_nearest(key, keys, count);
-}
-
 /* Add the entry, or replace the one with that key. False: its text is too long, or the
  * list is full. */
 static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
@@ -230,10 +219,16 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
 static void fail_unknown(gbx_mcp_request *request, const char *name)
 {
     const gbx_mcp_server *server = request->server;
-    const char *nearest = nearest_key(&server->lists[GBX_MCP_TOOLS], name);
+    const gbx_mcp_registry *tools = &server->lists[GBX_MCP_TOOLS];
+    const char *keys[NEAREST_MAX];
+    size_t count = tools->count < NEAREST_MAX ? tools->count : NEAREST_MAX;
+    const char *nearest;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(8)};
 
+    for (size_t i = 0; i < count; i++)
+        keys[i] = tools->entries[i].key;
+    nearest = gbx_nearest(name, keys, count);
     if (server->advise != NULL)
         server->advise(server->advise_user, name, &advice);
     (void)gbx_buf_printf(&text, "unknown tool '%s'", name);

@@ -362,6 +362,19 @@ static bool fits_uri(const gbx_gate_rule *rule, const char *uri, gbx_glob_how ho
     return false;
 }
 
+/* A rule that names no tools, resources and prompts, or that denies every tool whatever its
+ * arguments: nothing of the server is wanted. */
+static bool is_about_all(const gbx_gate_rule *rule)
+{
+    bool denies_all = false;
+
+    if (rule->action == GBX_GATE_DENY && rule->condition_count == 0)
+        for (size_t i = 0; i < rule->tools.count; i++)
+            denies_all |= gbx_glob_is_any(rule->tools.items[i]);
+    return (rule->tools.count == 0 || denies_all) &&
+           rule->resources.count + rule->prompts.count == 0;
+}
+
 static bool fits_other(const gbx_gate_rule *rule, gbx_gate_subject subject,
                        const char *name, gbx_gate_verdict *verdict)
 {
@@ -371,7 +384,7 @@ static bool fits_other(const gbx_gate_rule *rule, gbx_gate_subject subject,
         return fits_uri(rule, name, how, verdict);
     if (subject == GBX_GATE_PROMPT && rule->prompts.count > 0)
         return fits_name(&rule->prompts, name, how);
-    return rule->tools.count == 0 && !is_about_others(rule) &&
+    return is_about_all(rule) &&
            (rule->condition_count == 0 || rule->action != GBX_GATE_ALLOW);
 }
 

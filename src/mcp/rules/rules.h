@@ -168,7 +168,8 @@ typedef enum gbx_gate_subject {
 
 const char *gbx_gate_subject_name(gbx_gate_subject subject); /* "tool" */
 
-/* Without tools, resources and prompts it is about all of them. */
+/* Without tools, resources and prompts it is about all of them; so is one that denies every
+ * tool and names none of the others. */
 typedef struct gbx_gate_rule {
     gbx_gate_action action;
     gbx_gate_names servers; /* patterns of names; none: every server */

@@ -40,7 +40,10 @@ function askLegacy(method, ...all) {
 }
 
 async function callLegacy(id, name, args) {
-  if (other[name]) return finish(id, (await askLegacy(other[name], {}))[0].error?.code);
+  if (other[name]) {
+    const [{ result: given, error }] = await askLegacy(other[name], args.params ?? {});
+    return finish(id, given ? [given] : [{ code: error.code }]);
+  }
   if (name === 'withdraws') {
     askLegacy('elicitation/create', form('withdrawn?'));
     write({ method: 'notifications/cancelled', params: { requestId: `ask-${asked}` } });
@@ -73,13 +76,13 @@ function callModern(id, { name, arguments: args, inputResponses, requestState, _
   }
   if (name === 'returns') return finish(id, [returned]);
   if (inputResponses) kept.answers.push(...Object.keys(inputResponses).sort().map((key) => inputResponses[key]));
-  const round = other[name] ? [{ method: other[name] }] : tools[name](args ?? {})[kept.round];
+  const round = other[name] ? [[{ method: other[name], params: args.params ?? {} }]][kept.round] : tools[name](args ?? {})[kept.round];
   if (round === 'exit') process.exit(0);
   if (round === undefined) return finish(id, name === 'capabilities' ? _meta['io.modelcontextprotocol/clientCapabilities'] : kept.answers);
   if (name === 'gone') setTimeout(() => process.exit(0), 1000);
   const state = randomUUID();
   waiting.set(state, { ...kept, round: kept.round + 1 });
-  const inputRequests = Object.fromEntries(round.map((params, i) => [`q${i}`, params.method ? { ...params, params: {} } : { method: 'elicitation/create', params: { mode: 'form', ...params } }]));
+  const inputRequests = Object.fromEntries(round.map((params, i) => [`q${i}`, params.method ? params : { method: 'elicitation/create', params: { mode: 'form', ...params } }]));
   write({ id, result: { resultType: 'input_required', inputRequests, requestState: state } });
 }
 

@@ -21,6 +21,7 @@ const progress = (token, at) => token !== undefined && write({ method: 'notifica
 
 // ---- questions ------------------------------------------------------------------
 
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 const form = (message, properties) => ({ method: 'elicitation/create', params: { message, requestedSchema: { type: 'object', properties, required: Object.keys(properties) } } });
 const sampling = (value) => ({ method: 'sampling/createMessage', params: { messages: [{ role: 'user', content: text(value) }], maxTokens: 100 } });
 const string = { type: 'string' };
@@ -41,6 +42,8 @@ const ROUNDS = {
   test_sampling: ({ prompt }) => [{ q: sampling(prompt) }],
   test_input_required_result_elicitation: () => [name],
   test_input_required_result_prompt: () => [{ user_context: form('What context?', { context: string }) }],
+  test_streaming_elicitation: () => [name],
+  test_input_required_result_capabilities: (args, declared) => [Object.fromEntries(Object.entries({ elicitation: name.user_name, sampling: sampling('What can you do?') }).filter(([key]) => declared[key]))],
   test_input_required_result_sampling: () => [{ capital_question: sampling('What is the capital of France?') }],
   test_input_required_result_list_roots: () => [{ client_roots: { method: 'roots/list', params: {} } }],
   test_input_required_result_request_state: () => [{ confirm: form('Please confirm', { ok: { type: 'boolean' } }) }],
@@ -61,7 +64,8 @@ async function askLegacy(requests) {
 
 /** The answers of all rounds; modern: or the next round, which ends this request. */
 async function questions(key, args, params) {
-  const rounds = ROUNDS[key]?.(args) ?? [];
+  const declared = params._meta?.[CAPABILITIES] ?? {};
+  const rounds = ROUNDS[key]?.(args, declared) ?? [];
   if (!isModern) {
     const answers = [];
     for (const round of rounds) answers.push(...await askLegacy(round));
@@ -78,6 +82,10 @@ async function questions(key, args, params) {
 // ---- what there is ----------------------------------------------------------------
 
 const OWN = randomUUID(); // of this process
+function changed(list) {
+  write({ method: `notifications/${list}/list_changed`, ...(isModern && { params: { _meta: { 'io.modelcontextprotocol/subscriptionId': listening.id } } }) });
+  return [text('changed')];
+}
 const schema = { type: 'object' };
 const TOOLS = {
   test_simple_text: () => [text('This is a simple text response for testing.')],
@@ -107,6 +115,10 @@ const TOOLS = {
   },
   subscribed: () => [text(JSON.stringify([...subscribed].sort()))],
   requests: () => [text(JSON.stringify(log))],
+  test_logging_tool: (args, meta) => TOOLS.test_tool_with_logging(args, meta),
+  test_missing_capability: undefined,
+  test_trigger_tool_change: () => changed('tools'),
+  test_trigger_prompt_change: () => changed('prompts'),
   job: undefined,
   process: () => [text(OWN)],
   exit: () => process.exit(1),
@@ -129,7 +141,7 @@ const listening = {};
 const log = [];
 const extension = { 'io.modelcontextprotocol/tasks': {} };
 const capabilities = { ...(isModern ? { extensions: extension } : { tasks: { cancel: {}, requests: { tools: { call: {} } } } }), tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: { listChanged: true }, completions: {}, logging: {} };
-class Refusal extends Error { constructor(code, message) { super(message); this.code = code; } }
+class Refusal extends Error { constructor(code, message, data) { super(message); Object.assign(this, { code, data }); } }
 
 function read(uri) {
   const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];
@@ -172,11 +184,13 @@ const METHODS = {
   'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities }),
   'tools/list': () => ({ tools: [...new Set([...Object.keys(TOOLS), ...Object.keys(ROUNDS)])].map((each) => ({ name: each, description: each, inputSchema: schema, annotations: { readOnlyHint: true }, ...(each === 'job' && { execution: { taskSupport: 'required' } }) })) }),
   async 'tools/call'({ name: tool, arguments: args = {}, _meta = {}, ...params }) {
+    params._meta = _meta;
     if (tool === 'job') {
-      const declared = _meta['io.modelcontextprotocol/clientCapabilities']?.extensions;
+      const declared = _meta[CAPABILITIES]?.extensions;
       if (isModern ? !declared?.['io.modelcontextprotocol/tasks'] : !params.task) throw new Refusal(-32601, 'as a task only');
       return begin(args);
     }
+    if (tool === 'test_missing_capability' && !_meta[CAPABILITIES]?.sampling) throw new Refusal(-32021, 'sampling is needed', { requiredCapabilities: { sampling: {} } });
     const { next, answers } = await questions(tool, args, params);
     if (next) return next;
     try {
@@ -217,7 +231,7 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   try {
     const given = await other?.(method, params) || await METHODS[method]?.(params) || {};
     write({ id, result: { ...(isModern && { resultType: 'complete', ttlMs: 60000, cacheScope: 'private' }), ...given } });
-  } catch ({ code = -32603, message }) {
-    write({ id, error: { code, message } });
+  } catch ({ code = -32603, message, data }) {
+    write({ id, error: { code, message, data } });
   }
 });

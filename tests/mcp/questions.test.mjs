@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { callTool, closeAll, connect } from './clients.mjs';
 import { Wire } from './wire.mjs';
@@ -19,9 +20,9 @@ const BOTH = { elicitation: { form: {}, url: {} } };
 const log = join(folder, 'log');
 const config = join(folder, 'mcp.json');
 writeFileSync(config, JSON.stringify({
-  mcpServers: Object.fromEntries(['legacy', 'modern'].map((era) => [era, {
-    command: process.execPath, args: [join(import.meta.dirname, 'asking-upstream.mjs'), era],
-    env: { KEY: '${QUESTIONS_SECRET}' }, glovebox: { timeoutMs: 4000 } }])),
+  mcpServers: Object.fromEntries(['legacy', 'modern', 'legacyfree', 'modernfree'].map((name) => [name, {
+    command: process.execPath, args: [join(import.meta.dirname, 'asking-upstream.mjs'), name.slice(0, 6)],
+    env: { KEY: '${QUESTIONS_SECRET}' }, glovebox: { timeoutMs: 4000, ...(name.endsWith('free') && { sampling: true, roots: true }) } }])),
   glovebox: { audit: log, rules: [{ action: 'allow' }] },
 }), { mode: 0o600 });
 const transport = { command: process.env.GLOVEBOX, args: ['mcp', '--config', config], env: { ...process.env, QUESTIONS_SECRET: 'sk-0123456789abcdef' }, stderr: 'pipe' };
@@ -96,8 +97,8 @@ test('what is not a question to a person is refused, and nobody is asked', async
     url('https://a.example/', { elicitationId: 'a'.repeat(300) }), schema({ a: { type: 'string', properties: {} } }), schema({ a: { type: 'string', title: 'a\u202e' } }),
     schema({ 'a\x1b': { type: 'string' } }), schema({ a: { type: 'string', enum: ['\u{e0041}'] } }), schema({ a: { type: 'string', $ref: 'https://a.example' } }), schema({}, { $ref: '#' }),
     schema({}, { anyOf: [{ properties: {} }] }), schema({ a: { type: 'array', items: { items: {} } } }), schema({ a: { type: 'array', items: { anyOf: [{ const: {} }] } } })]) {
-    assert.deepEqual(await box.call('legacy', 'odd', { params }), [{ code: -32602 }], JSON.stringify(params).slice(0, 200));
-    assert.match(await box.call('modern', 'odd', { params }), /^UPSTREAM_INPUT: /, JSON.stringify(params).slice(0, 200));
+    assert.deepEqual(await box.call('legacy', 'odd', { params }), [{ code: -32602 }], JSON.stringify(params)?.slice(0, 200));
+    assert.match(await box.call('modern', 'odd', { params }), /^UPSTREAM_INPUT: /, JSON.stringify(params)?.slice(0, 200));
     assert.deepEqual(box.asked, []);
   }
   const rich = schema({ a: { type: 'string', title: 'A', description: 'b', minLength: 1, format: 'email', default: 'c' }, b: { type: 'number', minimum: 1, maximum: 2.5 },
@@ -110,10 +111,98 @@ test('what is not a question to a person is refused, and nobody is asked', async
     await box.call(era, 'odd', { params: url('https://a.example/b', { elicitationId: undefined }) });
     assert.deepEqual(box.asked.map(({ url: at }) => at), ['https://a.example/b']);
   }
-  for (const tool of ['sampling', 'roots']) {
-    assert.equal(await box.call('legacy', tool), '-32601');
-    assert.match(await box.call('modern', tool), /^UPSTREAM_INPUT: the tool asks for what only a model or the client could give/);
+});
+
+const prompt = (value, more) => ({ messages: [{ role: 'user', content: { type: 'text', text: value } }], maxTokens: 5, ...more });
+const said = { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm', stopReason: 'endTurn' };
+const folders = { roots: [{ uri: 'file:///srv', name: 'srv' }] };
+
+/** A client that declares these, and answers what servers ask the client itself for by give(). */
+async function client(capabilities, give) {
+  const wire = new Wire(transport.command, transport.args, { env: transport.env });
+  await wire.initialize('2025-11-25', capabilities);
+  const box = { wire, asked: [] };
+  createInterface({ input: wire.child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    if (!/^(sampling|roots)/.test(message.method)) return;
+    box.asked.push(message);
+    wire.say({ id: message.id, ...give(message) });
+  });
+  box.call = async (server, tool, params) => {
+    box.asked = [];
+    const call = wire.call('execute', { code: 'return servers[input.server][input.tool]({ params: input.params })', input: { server, tool, params } });
+    const { structuredContent: s } = (await call).result;
+    return s.error ? `${s.error.code ?? s.error.name}: ${s.error.message}` : s.result;
+  };
+  return box;
+}
+
+test('a server asks the client for text of its model and for its folders, if client and configuration allow both', async () => {
+  const NOT = { sampling: 'text of the client\'s model', roots: 'the client\'s folders' };
+  for (const [server, capabilities, isAllowed, why] of [
+    ['legacy', { sampling: {}, roots: {} }, false], ['modern', { sampling: {}, roots: {} }, false, 'the configuration does not allow: "KIND": true'],
+    ['legacyfree', { elicitation: {} }, false], ['modernfree', { elicitation: {} }, false, 'the client does not offer'],
+    ['legacyfree', { sampling: {}, roots: {} }, true], ['modernfree', { sampling: {}, roots: {} }, true]]) {
+    const box = await client(capabilities, ({ method }) => ({ result: method === 'roots/list' ? folders : said }));
+    for (const [tool, params, result] of [['sampling', prompt('capital?'), said], ['roots', undefined, folders]]) {
+      const answer = await box.call(server, tool, params);
+      assert.equal(box.asked.length, isAllowed ? 1 : 0, `${server} ${tool}`);
+      if (isAllowed) assert.deepEqual(answer, [result]);
+      else if (why) assert.ok(answer.startsWith('UPSTREAM_INPUT: ') && answer.includes(NOT[tool]) && answer.includes(why.replace('KIND', tool)), answer);
+      else assert.deepEqual(answer, [{ code: -32601 }]);
+    }
+    await box.wire.close();
   }
+});
+
+test('what a model is asked has the names of server and tool, and nothing hidden, secret or of other servers', async () => {
+  const box = await client({ sampling: {} }, () => ({ result: said }));
+  const image = { role: 'assistant', content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }, { type: 'text', text: 'b' }] };
+  for (const era of ['legacy', 'modern']) {
+    const params = { ...prompt('key sk-0123456789abcdef \u{e0041}'), systemPrompt: 'be \u202e sk-0123456789abcdef', temperature: 0.5, stopSequences: ['x'], includeContext: 'allServers', metadata: { a: 1 } };
+    params.messages.push(image);
+    await box.call(`${era}free`, 'sampling', params);
+    const { systemPrompt, messages, ...rest } = box.asked[0].params;
+    assert.match(systemPrompt, new RegExp(`^The server ${era}free asks, for a call of its tool sampling\\. .*\\n\\nbe \\\\u\\{202e\\} \\{\\{secret:KEY\\}\\}$`));
+    assert.deepEqual(messages, [{ role: 'user', content: { type: 'text', text: 'key {{secret:KEY}} \\u{e0041}' } }, ...image.content.map((content) => ({ role: 'assistant', content }))]);
+    assert.deepEqual(rest, { maxTokens: 5, temperature: 0.5, stopSequences: ['x'] });
+  }
+  await box.wire.close();
+});
+
+test('what is not a request of sampling is refused, and nobody is asked', async () => {
+  const box = await client({ sampling: {} }, () => ({ result: said }));
+  const of = (message) => ({ messages: [message], maxTokens: 5 });
+  const block = (content) => of({ role: 'user', content });
+  for (const params of [undefined, { maxTokens: 5 }, { messages: [] }, { ...prompt('a'), maxTokens: 'b' }, { ...prompt('a'), maxTokens: 1.5 }, { ...prompt('a'), systemPrompt: 7 },
+    { ...prompt('a'), tools: [] }, { ...prompt('a'), toolChoice: {} }, { ...prompt('a'), modelPreferences: [] }, { ...prompt('a'), stopSequences: [1] }, { ...prompt('a'), temperature: '1' },
+    of({ role: 'system', content: { type: 'text', text: 'a' } }), of({ role: 'user' }), block('a'), block({ text: 'a' }), block({ type: 'text' }), block({ type: 'image', data: 'AAAA' }),
+    block({ type: 'resource_link', uri: 'file:///etc' }), block({ type: 'tool_use', text: 'a' }), block([{ type: 'text' }]),
+    prompt('a'.repeat(524288)), { messages: Array(1001).fill(prompt('a').messages[0]), maxTokens: 5 }])
+    for (const era of ['legacy', 'modern']) {
+      const answer = await box.call(`${era}free`, 'sampling', params);
+      if (era === 'legacy') assert.deepEqual(answer, [{ code: -32602 }], JSON.stringify(params)?.slice(0, 200));
+      else assert.match(answer, /^UPSTREAM_INPUT: a request of sampling needs/, JSON.stringify(params)?.slice(0, 200));
+      assert.deepEqual(box.asked, []);
+    }
+  await box.wire.close();
+});
+
+test('what a client gives that is not what was asked for does not reach the server', async () => {
+  let given;
+  const box = await client({ sampling: {}, roots: {} }, () => given);
+  for (const [tool, odd] of [
+    ['sampling', [{ error: { code: -1, message: 'User rejected sampling request' } }, { result: {} }, { result: { ...said, role: 'system' } }, { result: { ...said, model: undefined } }, { result: { ...said, content: 'x' } },
+      { result: { ...said, content: { type: 'tool_use' } } }, { result: { action: 'accept', content: said } }, { result: { ...said, content: { type: 'text', text: 'a'.repeat(4194304) } } }]],
+    ['roots', [{ error: { code: -32601, message: 'no' } }, { result: {} }, { result: { roots: {} } }, { result: { roots: [{ name: 'x' }] } }, { result: { roots: ['file:///'] } }]]])
+    for (given of odd) {
+      assert.deepEqual(await box.call('legacyfree', tool, prompt('a')), [{ code: -1 }]);
+      assert.match(await box.call('modernfree', tool, prompt('a')), /^UPSTREAM_INPUT: the client has not given what the tool asked it for/);
+      assert.equal(box.asked.length, 1);
+    }
+  const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter(({ tool }) => tool === 'sampling');
+  assert.ok(lines.some(({ server, questions }) => server === 'modernfree' && questions === 1));
+  await box.wire.close();
 });
 
 test('the server\'s words: escaped, without secrets, cut, behind its name', async () => {

@@ -206,6 +206,18 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
     gbx_mcp_ask(request, message, url, NULL, done, user);
 }
 
+const char *gbx_mcp_request_version(const gbx_mcp_request *request)
+{
+    return GBX_MCP_LEGACY_NEWEST;
+}
+
+void gbx_mcp_ask_client(
+    gbx_mcp_request *request, gbx_mcp_asking what, const char *params,
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content), void *user)
+{
+    gbx_mcp_ask(request, params, "", NULL, done, user);
+}
+
 void gbx_mcp_url_is_done(gbx_mcp_request *request, const char *id)
 {
     (void)snprintf(request->told, sizeof request->told, "done %s", id);

@@ -146,6 +146,8 @@ static void print_server(gbx_buf *to, const gbx_mcp_upstream_config *s)
     print_number(to, "callsAtOnce", s->calls_at_once, 8);
     print_number(to, "processes", s->processes, 1);
     print_number(to, "eager", s->eager, false);
+    print_number(to, "sampling", s->sampling, false);
+    print_number(to, "roots", s->roots, false);
 }
 
 TEST(servers__are_what_the_table_says)

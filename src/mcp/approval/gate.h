@@ -83,7 +83,8 @@ struct gbx_tool_call {
     gbx_gate *gate; /* NULL once it is done */
     gbx_tool_call_state state;
     gbx_gate_fate fate;
-    int error_code; /* of the server's refusal, or 0 */
+    int error_code;   /* of the server's refusal, or 0 */
+    unsigned missing; /* the client must declare these for it: bits of gbx_mcp_asking */
     TAILQ_ENTRY(gbx_tool_call) in_gate;
     gbx_mcp_timer later; /* begins or ends the call from the loop */
     char *called;        /* the first name, if other_name() gave another one; or NULL */

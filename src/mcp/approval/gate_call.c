@@ -83,6 +83,7 @@ void gbx_gate_fail(gbx_tool_call *call, const gbx_upstream_reply *reply)
 
     call->retryable = gbx_upstream_is_retryable(reply);
     call->error_code = reply->code;
+    call->missing = reply->missing;
     if (reply->remedy != GBX_REMEDY_SIGN_IN || call->has_signed_in) {
         gbx_gate_refuse(call, code, "%s", reply->message);
         return;

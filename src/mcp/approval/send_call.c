@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTION_MAX GBX_KIB(4)  /* of a server's words to the person */
+#define QUESTION_MAX GBX_KIB(4) /* of a server's words to the person */
+#define PROMPT_MAX   GBX_MIB(1) /* of those to a model */
+#define AUDIO_SINCE  "2025-03-26"
 #define META_MAX     GBX_KIB(16) /* fits three entries of 4 KiB */
 #define CHANGES_MAX  3           /* after this many, the server's processes disagree */
 
@@ -42,17 +44,18 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 }
 
 /* Its words without values of secrets, escaped and cut. */
-static bool put_words(gbx_buf *to, const gbx_tool_call *call, gbx_view message)
+static bool put_words(gbx_buf *to, const gbx_tool_call *call, gbx_view message,
+                      size_t max)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = message.len, .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf clean = {.ceiling = gbx_secrets_ceiling(message.len)};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends = {.ceiling = QUESTION_MAX * 2};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends = {.ceiling = max * 2};
 
     return gbx_view_append_text(message, &text) &&
            gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
-           gbx_utf8_append_ends(&ends, clean.data, clean.len, QUESTION_MAX) &&
+           gbx_utf8_append_ends(&ends, clean.data, clean.len, max) &&
            gbx_utf8_append_escaped(to, ends.data, ends.len,
                                    GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
 }
@@ -65,10 +68,19 @@ static bool put_message(gbx_buf *to, const gbx_tool_call *call,
     (void)gbx_buf_printf(to, " asks, for a call of its %s ",
                          gbx_gate_subject_name(call->subject));
     gbx_gate_put_name(to, call->up.tool);
-    (void)gbx_buf_puts(to, question->url.at != NULL
+    if (question->what == GBX_MCP_ASK_SAMPLING) {
+        gbx_view system = gbx_view_member(question->params, "systemPrompt");
+
+        (void)gbx_buf_puts(to, ". The answer goes to that server. The messages are its "
+                               "words, and so is the rest of this:\n\n");
+        return (system.at == NULL || put_words(to, call, system, PROMPT_MAX)) &&
+               gbx_buf_append(to, "", 1);
+    }
+    (void)gbx_buf_puts(to, question->what == GBX_MCP_ASK_URL
                                ? ", that you open a page. Its words:\n\n"
                                : ". The answer goes to that server. Its words:\n\n");
-    return put_words(to, call, question->message) && gbx_buf_append(to, "", 1);
+    return put_words(to, call, question->message, QUESTION_MAX) &&
+           gbx_buf_append(to, "", 1);
 }
 
 /* JSON without values of secrets. */
@@ -101,18 +113,96 @@ static void name_question(const gbx_tool_call *call, gbx_view name)
         gbx_mcp_name_question(call->request, name);
 }
 
+/* A message of one block, which every version knows. False: this client does not. */
+static bool put_block(gbx_buf *to, gbx_view role, gbx_view block, const char *version)
+{
+    static const char *const texts[] = {"type", "text", "data", "mimeType"};
+
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_json(to, "role", role.at, role.len);
+    gbx_json_put_open(to, "content", '{');
+    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
+        gbx_view value = gbx_view_member(block, texts[i]);
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = PROMPT_MAX};
+
+        if (value.at != NULL && gbx_view_append_text(value, &text))
+            gbx_json_put_shown(to, texts[i], (const char *)text.data, text.len);
+    }
+    (void)gbx_buf_puts(to, "}}");
+    return strcmp(version, AUDIO_SINCE) >= 0 ||
+           !gbx_view_is_text(gbx_view_member(block, "type"), "audio");
+}
+
+static bool put_messages(gbx_buf *to, gbx_view messages, const char *version)
+{
+    size_t cursor = 0;
+    bool is_put = true;
+    gbx_view none;
+    gbx_view one;
+    gbx_view block;
+
+    gbx_json_put_open(to, "messages", '[');
+    while (is_put && gbx_view_next(messages, &cursor, &none, &one)) {
+        gbx_view role = gbx_view_member(one, "role");
+        gbx_view content = gbx_view_member(one, "content");
+        size_t at = 0;
+
+        if (gbx_view_kind(content) == '{')
+            is_put = put_block(to, role, content, version);
+        else
+            while (is_put && gbx_view_next(content, &at, &none, &block))
+                is_put = put_block(to, role, block, version);
+    }
+    return gbx_buf_puts(to, "]") && is_put;
+}
+
+/* Roots have no parameters. What a host would add of its own (includeContext) is not asked
+ * for: it would be that of all servers. */
+static bool ask_client(const gbx_tool_call *call, const gbx_upstream_question *question,
+                       const char *message, gbx_view params, relayed *r)
+{
+    static const char *const others[] = {"maxTokens", "temperature", "stopSequences",
+                                         "modelPreferences"};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PROMPT_MAX};
+
+    if (question->what == GBX_MCP_ASK_SAMPLING) {
+        gbx_json_put_text(&to, "systemPrompt", message);
+        if (!put_messages(&to, gbx_view_member(params, "messages"),
+                          gbx_mcp_request_version(call->request)))
+            return false;
+        for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
+            gbx_view value = gbx_view_member(params, others[i]);
+
+            gbx_json_put_json(&to, others[i], value.at, value.len);
+        }
+        if (to.failed)
+            return false;
+    }
+    gbx_mcp_ask_client(call->request, question->what, gbx_rpc_string(&to), on_answer,
+                       r);
+    name_question(call, question->name);
+    return true;
+}
+
 static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, relayed *r)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(64)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = PROMPT_MAX};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
-    bool is_url = question->url.at != NULL;
+    bool is_url = question->what == GBX_MCP_ASK_URL;
+    gbx_view said = is_url                                   ? question->url
+                    : question->what == GBX_MCP_ASK_FORM     ? question->schema
+                    : question->what == GBX_MCP_ASK_SAMPLING ? question->params
+                                                             : (gbx_view){"{}", 2};
+    gbx_view params;
     GBX_CLEANUP(gbx_free) char *url = NULL;
     char id[ID_SIZE];
 
     if (!gbx_bucket_take(&call->gate->questions, gbx_clock_now_ns()) ||
-        !put_message(&message, call, question) ||
-        !put_clean(&clean, call, is_url ? question->url : question->schema))
+        !put_message(&message, call, question) || !put_clean(&clean, call, said))
         return false;
+    if ((question->what & GBX_MCP_ASK_PERSON) == 0)
+        return gbx_view_open((const char *)clean.data, clean.len - 1, &params) &&
+               ask_client(call, question, (const char *)message.data, params, r);
     if (!is_url) {
         gbx_mcp_ask(call->request, (const char *)message.data, (const char *)clean.data,
                     NULL, on_answer, r);
@@ -277,8 +367,10 @@ void gbx_gate_pass(gbx_tool_call *call)
     up->args = call->args;
     up->hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN;
     up->progress = call->progress != NULL ? on_progress : NULL;
-    up->can_ask = call->request != NULL ? gbx_mcp_can_ask(call->request) : 0;
-    up->ask = up->can_ask != 0 ? relay : NULL;
+    up->can_ask = call->request != NULL ? gbx_mcp_can_ask(call->request) &
+                                              gbx_upstream_may_ask(up->server)
+                                        : 0;
+    up->ask = call->request != NULL ? relay : NULL;
     up->says = on_says;
     up->url_is_done = on_url_done;
     up->done = on_reply;

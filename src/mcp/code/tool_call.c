@@ -410,9 +410,11 @@ static void end_for_client(gbx_tool_call *base, const gbx_gate_reply *reply)
         gbx_call_span_note(gbx_mcp_request_span(base->request), reply->code);
         gbx_buf_init(&message, GBX_KIB(8));
         put_fault(call, reply, &message);
-        gbx_code_say_wrong(call->code, call->base.request, "%s: %.*s%s", reply->code,
-                           (int)message.len, (char *)message.data,
-                           reply->retryable ? " (worth another try)" : "");
+        if (!gbx_mcp_fail_undeclared(base->request, base->missing,
+                                     gbx_rpc_string(&message)))
+            gbx_code_say_wrong(call->code, call->base.request, "%s: %.*s%s",
+                               reply->code, (int)message.len, (char *)message.data,
+                               reply->retryable ? " (worth another try)" : "");
         gbx_buf_cleanup(&message);
     }
     detach(call);

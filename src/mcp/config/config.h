@@ -140,6 +140,8 @@ typedef struct gbx_mcp_upstream_config {
     uint32_t calls_at_once; /* default 8 */
     uint32_t processes;     /* of the pool; default 1 */
     bool eager;             /* started at our start instead of at its first use */
+    bool sampling;          /* it may ask the client's model, */
+    bool roots;             /* and for the client's folders */
     bool disabled;
     char *fault;       /* why it is disabled (its entry is wrong, or a variable is not
                         * set), or NULL */

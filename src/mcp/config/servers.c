@@ -449,11 +449,15 @@ static gbx_status read_description(gbx_json_reader *r, gbx_view value, void *tar
     return GBX_OK;
 }
 
-static gbx_status read_eager(gbx_json_reader *r, gbx_view value, void *target)
+static gbx_status read_flag(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_mcp_upstream_config *server = target;
+    const char *name = r->row->name;
 
-    return gbx_json_read_bool(r, value, &server->eager);
+    return gbx_json_read_bool(r, value,
+                              strcmp(name, "eager") == 0      ? &server->eager
+                              : strcmp(name, "sampling") == 0 ? &server->sampling
+                                                              : &server->roots);
 }
 
 /* Only checks the type: gbx_mcp_read_server() has read it before, and ignores
@@ -480,7 +484,9 @@ static gbx_status read_ours(gbx_json_reader *r, gbx_view value, void *target)
         {.name = "plain", .read = gbx_json_read_list, .add = add_plain},
         {.name = "oauth", .read = read_oauth},
         {.name = "description", .read = read_description},
-        {.name = "eager", .read = read_eager},
+        {.name = "eager", .read = read_flag},
+        {.name = "sampling", .read = read_flag},
+        {.name = "roots", .read = read_flag},
     };
 #undef NUMBER
     entry *e = target;

@@ -440,6 +440,8 @@ static void fail_named(const passing *p, const gbx_tool_call *call,
     (void)gbx_buf_printf(&uri, GBX_PROXY_SCHEME "%s/%s", call->up.server->name,
                          call->up.tool);
     message = gbx_rpc_string(&text);
+    if (gbx_mcp_fail_undeclared(p->request, call->missing, message))
+        return;
     if (p->row->kind == READ && (is_refused || call->error_code == -32002))
         gbx_mcp_fail_no_resource(p->request, gbx_rpc_string(&uri), message);
     else

@@ -199,6 +199,54 @@ bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size)
     return true;
 }
 
+const char *gbx_mcp_asking_method(unsigned asking)
+{
+    return (asking & GBX_MCP_ASK_SAMPLING) != 0 ? "sampling/createMessage"
+           : (asking & GBX_MCP_ASK_ROOTS) != 0  ? "roots/list"
+                                                : "elicitation/create";
+}
+
+unsigned gbx_mcp_asking_read(gbx_view capabilities)
+{
+    gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
+    gbx_view url = gbx_view_member(elicitation, "url");
+    unsigned asking = 0;
+
+    /* An empty object, from before there were two modes, means a form. */
+    if (gbx_view_kind(elicitation) == '{' &&
+        (gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
+         gbx_view_kind(url) == 0))
+        asking |= GBX_MCP_ASK_FORM;
+    if (gbx_view_kind(url) == '{')
+        asking |= GBX_MCP_ASK_URL;
+    if (gbx_view_kind(gbx_view_member(capabilities, "sampling")) == '{')
+        asking |= GBX_MCP_ASK_SAMPLING;
+    if (gbx_view_kind(gbx_view_member(capabilities, "roots")) == '{')
+        asking |= GBX_MCP_ASK_ROOTS;
+    return asking;
+}
+
+void gbx_mcp_asking_put(gbx_buf *to, const char *key, unsigned asking,
+                        const char *extensions)
+{
+    gbx_json_put_open(to, key, '{');
+    if ((asking & GBX_MCP_ASK_PERSON) != 0) {
+        gbx_json_put_open(to, "elicitation", '{');
+        if ((asking & GBX_MCP_ASK_FORM) != 0)
+            gbx_json_put_json(to, "form", "{}", 2);
+        if ((asking & GBX_MCP_ASK_URL) != 0)
+            gbx_json_put_json(to, "url", "{}", 2);
+        (void)gbx_buf_puts(to, "}");
+    }
+    if ((asking & GBX_MCP_ASK_SAMPLING) != 0)
+        gbx_json_put_json(to, "sampling", "{}", 2);
+    if ((asking & GBX_MCP_ASK_ROOTS) != 0)
+        gbx_json_put_json(to, "roots", "{}", 2);
+    gbx_json_put_json(to, "extensions", extensions,
+                      extensions != NULL ? strlen(extensions) : 0);
+    (void)gbx_buf_puts(to, "}");
+}
+
 int gbx_rpc_error_code(gbx_view error)
 {
     int64_t code;

@@ -113,11 +113,17 @@ void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 #define GBX_RPC_INVALID_PARAMS   (-32602)
 #define GBX_RPC_INTERNAL_ERROR   (-32603)
 
-/* How a client can ask a person, in bits. */
+/* What a server can ask a client for, in bits. */
 typedef enum gbx_mcp_asking {
     GBX_MCP_ASK_FORM = 1,
-    GBX_MCP_ASK_URL = 2, /* an address that the person opens */
+    GBX_MCP_ASK_URL = 2,      /* an address that the person opens */
+    GBX_MCP_ASK_SAMPLING = 4, /* text of its model */
+    GBX_MCP_ASK_ROOTS = 8,    /* its folders */
+    GBX_MCP_ASK_PERSON = GBX_MCP_ASK_FORM | GBX_MCP_ASK_URL,
 } gbx_mcp_asking;
+
+/* The code for a capability that the client has not declared. */
+#define GBX_RPC_MISSING_CAPABILITY (-32021)
 
 typedef enum gbx_rpc_kind {
     GBX_RPC_REQUEST,
@@ -161,6 +167,14 @@ const char *gbx_rpc_string(gbx_buf *text);
 /* Copy a string's characters and a NUL. False, and nothing is written, if it is not a
  * string, holds a NUL, or does not fit into size bytes. */
 bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size);
+
+/* "elicitation/create" */
+const char *gbx_mcp_asking_method(unsigned asking);
+/* What the capabilities of a client declare, in bits of gbx_mcp_asking. */
+unsigned gbx_mcp_asking_read(gbx_view capabilities);
+/* Append a member with the capabilities. extensions: JSON object, or NULL. */
+void gbx_mcp_asking_put(gbx_buf *to, const char *key, unsigned asking,
+                        const char *extensions);
 
 /* The code and the message of an error; -32603 and no value if they are missing. */
 int gbx_rpc_error_code(gbx_view error);

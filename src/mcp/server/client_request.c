@@ -457,6 +457,20 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
               data.failed ? NULL : (const char *)data.data);
 }
 
+bool gbx_mcp_fail_undeclared(gbx_mcp_request *request, unsigned missing,
+                             const char *message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = GBX_KIB(1)};
+
+    if (missing == 0 || !request->era.is_modern)
+        return false;
+    (void)gbx_buf_puts(&data, "{");
+    gbx_mcp_asking_put(&data, "requiredCapabilities", missing, NULL);
+    (void)gbx_buf_puts(&data, "}");
+    fail_with(request, GBX_RPC_MISSING_CAPABILITY, message, gbx_rpc_string(&data));
+    return true;
+}
+
 void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message)
 {
     fail_with(request, code, message, NULL);

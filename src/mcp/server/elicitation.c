@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elicitation - questions to a person, from the handler's call to the answer.
+ * elicitation - questions to a person or to the client, from the handler's call to the
+ * answer.
  *
  * Answers are delivered in a later turn of the loop. Every question gets exactly one:
  * the person's, NOBODY if the client cannot ask, LATE after the time limit, or ENDED if
@@ -21,17 +22,19 @@
 
 /* ---- asking ------------------------------------------------------------------ */
 
-/* params: its members, without braces; moved in. NULL: nobody can be asked. */
-static gbx_mcp_ask_entry *ask_by(gbx_mcp_request *request, char *params,
-                                 void (*done)(void *user, gbx_mcp_answer answer,
-                                              gbx_view content),
-                                 void *user)
+/* params: its members, without braces; moved in if the client can be asked. */
+static gbx_mcp_ask_entry *ask_by(
+    gbx_mcp_request *request, gbx_mcp_asking what, gbx_buf *params,
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content), void *user)
 {
     gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
+    bool can =
+        (gbx_mcp_can_ask(request) & what) != 0 && request->ask_count < GBX_MCP_ASKS_MAX;
 
     *ask = (gbx_mcp_ask_entry){.request = request,
+                               .what = what,
                                .number = ++request->asked,
-                               .params = params,
+                               .params = can ? gbx_buf_take_string(params, NULL) : NULL,
                                .done = done,
                                .user = user};
     (void)snprintf(ask->key, sizeof ask->key, "ask-%u", ask->number);
@@ -71,16 +74,32 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {
-    bool can = (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) != 0 &&
-               request->ask_count < GBX_MCP_ASKS_MAX;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
     if (request->era.is_modern)
         gbx_json_put_text(&to, "mode", "form");
     gbx_json_put_text(&to, "message", message);
     gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
-    show(ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user),
-         about);
+    show(ask_by(request, GBX_MCP_ASK_FORM, &to, done, user), about);
+}
+
+static gbx_mcp_answer read_result(gbx_mcp_ask_entry *ask, gbx_view result);
+static void take_answer(gbx_mcp_ask_entry *ask, gbx_mcp_answer how);
+
+/* The client knows what is asked for, and has sent the answer with its request. */
+static void take_given(gbx_mcp_ask_entry *ask)
+{
+    const gbx_mcp_request *request = ask->request;
+    gbx_view given =
+        gbx_view_member(gbx_view_member(request->params, "inputResponses"), ask->key);
+    gbx_mcp_answer how;
+
+    if (!request->era.is_modern || request->round > 0 || given.at == NULL ||
+        ask->is_answered)
+        return;
+    how = read_result(ask, given);
+    if (how != GBX_MCP_ANSWER_NOBODY)
+        take_answer(ask, how);
 }
 
 void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name)
@@ -99,6 +118,7 @@ void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name)
     if (ask->request == request && strcmp(ask->key, key) == 0)
         return; /* of another server */
     memcpy(last->key, key, sizeof key);
+    take_given(last);
 }
 
 void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *url,
@@ -106,15 +126,23 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
                      void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                      void *user)
 {
-    bool can = (gbx_mcp_can_ask(request) & GBX_MCP_ASK_URL) != 0 &&
-               request->ask_count < GBX_MCP_ASKS_MAX;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
     gbx_json_put_text(&to, "mode", "url");
     gbx_json_put_text(&to, "message", message);
     gbx_json_put_text(&to, "url", url);
     gbx_json_put_text(&to, "elicitationId", id);
-    (void)ask_by(request, can ? gbx_buf_take_string(&to, NULL) : NULL, done, user);
+    (void)ask_by(request, GBX_MCP_ASK_URL, &to, done, user);
+}
+
+void gbx_mcp_ask_client(
+    gbx_mcp_request *request, gbx_mcp_asking what, const char *params,
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content), void *user)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
+
+    (void)gbx_buf_puts(&to, params);
+    (void)ask_by(request, what, &to, done, user);
 }
 
 /* 2026-07-28 has no such message. */
@@ -150,7 +178,8 @@ static void take_answer(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
     gbx_mcp_settle_soon(ask->request->server);
 }
 
-/* Keep the content of {action, content}; anything else counts as NOBODY. */
+/* Keep the content of {action, content}, or the whole result of another kind; anything else
+ * counts as NOBODY. */
 static gbx_mcp_answer read_result(gbx_mcp_ask_entry *ask, gbx_view result)
 {
     static const char *const actions[] = {[GBX_MCP_ANSWER_ACCEPT] = "accept",
@@ -160,7 +189,12 @@ static gbx_mcp_answer read_result(gbx_mcp_ask_entry *ask, gbx_view result)
     gbx_view content = gbx_view_member(result, "content");
     gbx_mcp_answer how = GBX_MCP_ANSWER_NOBODY;
 
-    for (size_t i = 0; i < GBX_COUNTOF(actions); i++)
+    if ((ask->what & GBX_MCP_ASK_PERSON) == 0) {
+        content = result;
+        how = gbx_view_kind(result) == '{' ? GBX_MCP_ANSWER_ACCEPT : how;
+    }
+    for (size_t i = 0;
+         i < GBX_COUNTOF(actions) && (ask->what & GBX_MCP_ASK_PERSON) != 0; i++)
         if (gbx_view_is_text(action, actions[i]))
             how = (gbx_mcp_answer)i;
     if (how == GBX_MCP_ANSWER_ACCEPT && gbx_view_kind(content) == '{')
@@ -207,7 +241,7 @@ static void send_legacy(gbx_mcp_ask_entry *ask)
     ask->is_sent = true;
     ask->rpc_id = ++server->last_rpc_id;
     ask->until_ns = gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
-    gbx_rpc_begin_request(&to, ask->rpc_id, "elicitation/create");
+    gbx_rpc_begin_request(&to, ask->rpc_id, gbx_mcp_asking_method(ask->what));
     (void)gbx_buf_puts(&to, ask->params);
     gbx_rpc_end(&to);
     gbx_mcp_send(server, &to);
@@ -282,7 +316,7 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
             continue;
         ask->is_sent = true;
         gbx_json_put_open(to, ask->key, '{');
-        gbx_json_put_text(to, "method", "elicitation/create");
+        gbx_json_put_text(to, "method", gbx_mcp_asking_method(ask->what));
         gbx_json_put_open(to, "params", '{');
         (void)gbx_buf_puts(to, ask->params);
         (void)gbx_buf_puts(to, "}}");
@@ -444,7 +478,7 @@ static void send_open(gbx_mcp_server *server)
         ask->is_local =
             ask->shown > 0 && (request->era.can_ask & GBX_MCP_ASK_FORM) == 0;
         if (ask->is_local ? (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) == 0
-                          : request->era.can_ask == 0)
+                          : (request->era.can_ask & ask->what) == 0)
             /* The page was left, or the client has come back with other capabilities. */
             gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
         else if (ask->is_local)

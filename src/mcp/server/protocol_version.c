@@ -41,19 +41,8 @@ static void put_capabilities(gbx_buf *to, const gbx_mcp_server *server)
 
 static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
 {
-    gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
-    gbx_view url = gbx_view_member(elicitation, "url");
-    gbx_mcp_era era = {.log_level = log_level};
-
-    if (gbx_view_kind(elicitation) != '{')
-        return era;
-    /* An empty object, from before there were two modes, means a form. */
-    if (gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
-        gbx_view_kind(url) == 0)
-        era.can_ask |= GBX_MCP_ASK_FORM;
-    if (gbx_view_kind(url) == '{')
-        era.can_ask |= GBX_MCP_ASK_URL;
-    return era;
+    return (gbx_mcp_era){.can_ask = gbx_mcp_asking_read(capabilities),
+                         .log_level = log_level};
 }
 
 const char *gbx_mcp_level_name(int level)

@@ -212,6 +212,10 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
 void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
                               const char *message);
 void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message);
+/* False, and nothing has ended: the client is of an era without this error. missing: bits of
+ * gbx_mcp_asking that it has to declare. */
+bool gbx_mcp_fail_undeclared(gbx_mcp_request *request, unsigned missing,
+                             const char *message);
 
 /* ---- asking a person ------------------------------------------------------ */
 
@@ -247,7 +251,8 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
 
-/* The name of the question that was asked last, for a modern client, if it can be one. */
+/* The name of the question that was asked last, for a modern client, if it can be one. A
+ * client that has the answer under this name in its request already is not asked. */
 void gbx_mcp_name_question(gbx_mcp_request *request, gbx_view name);
 
 /* Ask a person to open url. ACCEPT: they have agreed to; what they do there is not known here.
@@ -256,6 +261,11 @@ void gbx_mcp_ask_url(gbx_mcp_request *request, const char *message, const char *
                      const char *id,
                      void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                      void *user);
+/* Ask the client itself. what: SAMPLING or ROOTS; params: members of JSON, without braces.
+ * ACCEPT: content is the client's result, of any shape. Everything else is as above. */
+void gbx_mcp_ask_client(
+    gbx_mcp_request *request, gbx_mcp_asking what, const char *params,
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content), void *user);
 /* Is a question of that request without an answer? */
 bool gbx_mcp_is_asking(const gbx_mcp_request *request);
 /* What the person was to do there is done. */

@@ -112,17 +112,18 @@ typedef struct gbx_mcp_era {
 
 #define GBX_MCP_KEY_SIZE 65
 
-/* A question to a person. */
+/* A question to a person, or to the client. */
 typedef struct gbx_mcp_ask_entry {
     TAILQ_ENTRY(gbx_mcp_ask_entry) entry;
     gbx_mcp_request *request; /* NULL: it has ended */
+    gbx_mcp_asking what;      /* one bit */
     uint32_t number;          /* among the request's questions */
     char key
         [GBX_MCP_KEY_SIZE]; /* its name for a modern client: "ask-NUMBER", or given */
     uint64_t shown;         /* its number on the page; 0: it is not there */
     bool is_local;          /* the page alone asks it */
     int64_t rpc_id;         /* legacy: of our request to the client */
-    char *params;           /* members as sent: message, and a schema or an address */
+    char *params;           /* members as sent */
     bool is_sent;           /* legacy: to the client; modern: in an input_required;
                                * or to the page alone */
     bool is_answered;       /* but done has not been called yet */

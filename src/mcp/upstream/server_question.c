@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * server_question - a server asks a person for input while it works on a call
- * (elicitation). The author of the call shows the question and brings the answer.
+ * (elicitation), or the client for text of its model (sampling) or its folders (roots). The
+ * author of the call shows the question and brings the answer.
  *
  * A server of the legacy era sends a request and gets a response. A modern one ends the
  * call with its questions: once all are answered, the call is sent again with the
@@ -25,8 +26,94 @@
 #define STATE_MAX  GBX_MIB(1)
 #define ROUNDS_MAX 16 /* how often a modern server may ask in one call */
 
+#define SAMPLING_MAX GBX_KIB(512) /* of the parameters, as JSON */
+#define MESSAGES_MAX 1000
+#define RESULT_MAX   GBX_MIB(4) /* of the client */
+
+#define USER_REJECTED (-1) /* as in the protocol's examples */
+#define UNGIVEN       "the client has not given what the tool asked it for"
+
 #define NOBODY \
     "the tool asks for input from a person, and the client cannot ask anybody"
+
+/* ---- what there is to ask for ------------------------------------------------------ */
+
+/* Schemas. */
+#define TEXT "{\"type\":\"string\"}"
+#define ROLE "\"role\":{\"enum\":[\"user\",\"assistant\"]}"
+#define BLOCK                                                                      \
+    "{\"oneOf\":[{\"required\":[\"type\",\"text\"],\"properties\":{\"type\":"      \
+    "{\"const\":\"text\"},\"text\":" TEXT "}},"                                    \
+    "{\"required\":[\"type\",\"data\",\"mimeType\"],\"properties\":{\"type\":"     \
+    "{\"enum\":[\"image\",\"audio\"]},\"data\":" TEXT ",\"mimeType\":" TEXT "}}]," \
+    "\"type\":\"object\"}"
+#define BLOCKS "{\"anyOf\":[" BLOCK ",{\"type\":\"array\",\"items\":" BLOCK "}]}"
+
+static const char sampling_params[] =
+    "{\"type\":\"object\",\"required\":[\"messages\",\"maxTokens\"],\"properties\":{"
+    "\"messages\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+    "\"required\":[\"role\",\"content\"],"
+    "\"properties\":{" ROLE ",\"content\":" BLOCKS "}}},"
+    "\"maxTokens\":{\"type\":\"integer\"},\"systemPrompt\":" TEXT ","
+    "\"temperature\":{\"type\":\"number\"},"
+    "\"stopSequences\":{\"type\":\"array\",\"items\":" TEXT "},"
+    "\"modelPreferences\":{\"type\":\"object\"},\"tools\":false,\"toolChoice\":false}}";
+
+static const char sampling_result[] =
+    "{\"type\":\"object\",\"required\":[\"role\",\"content\",\"model\"],"
+    "\"properties\":{" ROLE ",\"content\":" BLOCKS ",\"model\":" TEXT
+    ",\"stopReason\":" TEXT "}}";
+
+static const char roots_result[] =
+    "{\"type\":\"object\",\"required\":[\"roots\"],\"properties\":{\"roots\":"
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"uri\"],"
+    "\"properties\":{\"uri\":" TEXT ",\"name\":" TEXT "}}}}}";
+
+static const struct kind {
+    unsigned bits;      /* of gbx_mcp_asking */
+    const char *denied; /* by the configuration */
+    const char *absent; /* at the client */
+    const char *result; /* the schema of its result; NULL: {action, content} */
+} kinds[] = {
+    {GBX_MCP_ASK_PERSON, NULL, NOBODY, NULL},
+    {GBX_MCP_ASK_SAMPLING,
+     "the tool asks for text of the client's model (sampling), which the configuration "
+     "does not allow: \"sampling\": true under \"glovebox\" of this server does",
+     "the tool asks for text of the client's model, and the client does not offer that "
+     "(sampling)",
+     sampling_result},
+    {GBX_MCP_ASK_ROOTS,
+     "the tool asks for the client's folders (roots), which the configuration does not "
+     "allow: \"roots\": true under \"glovebox\" of this server does",
+     "the tool asks for the client's folders, and the client does not offer them (roots)",
+     roots_result},
+};
+
+/* NULL: it asks for nothing. */
+static const struct kind *kind_of(const char *method)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(kinds); i++)
+        if (strcmp(gbx_mcp_asking_method(kinds[i].bits), method) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+/* NULL: the server may ask the client for that. */
+static const char *refusal_of(const struct kind *kind, gbx_upstream_id *server,
+                              unsigned can_ask)
+{
+    if ((gbx_upstream_may_ask(server) & kind->bits) == 0)
+        return kind->denied;
+    return (can_ask & kind->bits) == 0 ? kind->absent : NULL;
+}
+
+static bool fits(const char *schema, gbx_view value, char *why, size_t size)
+{
+    gbx_view view;
+
+    return gbx_view_open(schema, strlen(schema), &view) &&
+           gbx_schema_check(view, value, why, size);
+}
 
 /* ---- what a server may ask ------------------------------------------------------- */
 
@@ -152,8 +239,8 @@ static bool is_address(gbx_view view)
 
 /* NULL, or what is wrong with the parameters of elicitation/create. ret_id: its own of an
  * address, or no value. */
-static const char *read_question(const gbx_upstream_call *call, gbx_view params,
-                                 gbx_upstream_question *ret, gbx_view *ret_id)
+static const char *read_elicitation(const gbx_upstream_call *call, gbx_view params,
+                                    gbx_upstream_question *ret, gbx_view *ret_id)
 {
     enum { MODE, MESSAGE, SCHEMA, URL, ID, MEMBERS };
     static const char *const names[] = {"mode", "message", "requestedSchema", "url",
@@ -163,13 +250,13 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     gbx_view_members(params, names, MEMBERS, m);
     if (gbx_view_kind(m[MESSAGE]) != '"' || m[MESSAGE].len > TEXT_MAX)
         return "a question needs a message of at most 16 KiB";
-    *ret = (gbx_upstream_question){.message = m[MESSAGE]};
-    *ret_id = (gbx_view){0};
+    *ret = (gbx_upstream_question){.what = GBX_MCP_ASK_FORM, .message = m[MESSAGE]};
     if (gbx_view_is_text(m[MODE], "url")) {
         if ((call->can_ask & GBX_MCP_ASK_URL) == 0)
             return "the client cannot open addresses";
         if (!is_address(m[URL]) || m[ID].len > ID_MAX)
             return "the address to open must be of https, with a short elicitationId";
+        ret->what = GBX_MCP_ASK_URL;
         ret->url = m[URL];
         *ret_id = m[ID];
         return NULL;
@@ -181,6 +268,31 @@ static const char *read_question(const gbx_upstream_call *call, gbx_view params,
     if (!is_form(m[SCHEMA]))
         return "a form is an object of texts, numbers, booleans and choices";
     ret->schema = m[SCHEMA];
+    return NULL;
+}
+
+/* The same of any of the kinds; NULL: of none. */
+static const char *read_question(const gbx_upstream_call *call, const struct kind *kind,
+                                 gbx_view params, gbx_upstream_question *ret,
+                                 gbx_view *ret_id)
+{
+    const char *why = kind == NULL ? "the tool asks for what no client could give"
+                                   : refusal_of(kind, call->server, call->can_ask);
+    char place[256];
+
+    *ret_id = (gbx_view){0};
+    if (why != NULL)
+        return why;
+    if (kind->bits == GBX_MCP_ASK_PERSON)
+        return read_elicitation(call, params, ret, ret_id);
+    *ret =
+        (gbx_upstream_question){.what = (gbx_mcp_asking)kind->bits, .params = params};
+    if (kind->bits == GBX_MCP_ASK_SAMPLING &&
+        (params.len > SAMPLING_MAX || gbx_view_kind(params) != '{' ||
+         gbx_view_count(gbx_view_member(params, "messages")) > MESSAGES_MAX ||
+         !fits(sampling_params, params, place, sizeof place)))
+        return "a request of sampling needs maxTokens and messages of texts, images "
+               "or sounds, of 512 KiB in all, and has no tools";
     return NULL;
 }
 
@@ -205,13 +317,25 @@ static bool add(gbx_upstreams *all, gbx_questions *questions, gbx_view id,
         return false;
     all->asked = all->asked + 1 != 0 ? all->asked + 1 : 1;
     question->number = place->number = all->asked;
+    place->what = question->what;
     place->id = gbx_need(strndup(id.at, id.len));
     questions->open++;
     return true;
 }
 
-static void put_answer(gbx_buf *to, const char *action, gbx_view content)
+/* NULL: the result is {action, content}. */
+static const char *result_schema(const struct gbx_question *question)
 {
+    return kind_of(gbx_mcp_asking_method(question->what))->result;
+}
+
+static void put_answer(gbx_buf *to, const struct gbx_question *question,
+                       const char *action, gbx_view content)
+{
+    if (result_schema(question) != NULL) {
+        gbx_json_put_json(to, NULL, content.at + 1, content.len - 2);
+        return;
+    }
     gbx_json_put_text(to, "action", action);
     if (gbx_view_kind(content) == '{')
         gbx_json_put_json(to, "content", content.at, content.len);
@@ -253,24 +377,33 @@ static gbx_upstream_call *asker(const gbx_session *s)
     return gbx_session_latest_call(s);
 }
 
-void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
+bool gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
 {
+    const struct kind *kind = kind_of(message->method);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
     gbx_upstream_call *call = asker(s);
     gbx_upstream_question question;
     gbx_upstream_call *each;
     gbx_view id;
-    const char *why = call == NULL ? NOBODY
-                      : message->id.len > ID_MAX
-                          ? "the id is too long"
-                          : read_question(call, message->payload, &question, &id);
+    const char *why;
+    int code = GBX_RPC_METHOD_NOT_FOUND; /* what was not declared */
 
+    if (kind == NULL)
+        return false;
+    why = refusal_of(kind, s->server->config, s->may_ask);
+    if (why == NULL) {
+        code = GBX_RPC_INVALID_PARAMS;
+        why = call == NULL ? NOBODY
+              : message->id.len > ID_MAX
+                  ? "the id is too long"
+                  : read_question(call, kind, message->payload, &question, &id);
+    }
     if (why == NULL && !add(s->server->all, &s->questions, message->id, &question))
         why = "too many questions are open";
     if (why != NULL) {
-        gbx_rpc_append_error(&text, message->id, GBX_RPC_INVALID_PARAMS, why, NULL);
+        gbx_rpc_append_error(&text, message->id, code, why, NULL);
         (void)gbx_session_send(s, &text, (gbx_link_message){0});
-        return;
+        return true;
     }
     TAILQ_FOREACH(each, &s->calls, entry)
     gbx_call_hold(each);
@@ -280,6 +413,7 @@ void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
         s->page_number = question.number;
     }
     call->ask(call->user, &question);
+    return true;
 }
 
 /* Once, and only of the page that it asked for last: a client is told. */
@@ -323,14 +457,20 @@ void gbx_session_on_cancelled(gbx_session *s, gbx_view params)
     }
 }
 
+/* action NULL: an error. */
 static void respond(gbx_session *s, struct gbx_question *question, const char *action,
                     gbx_view content)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = content.len + GBX_KIB(4)};
+    gbx_view id = {question->id, strlen(question->id)};
 
-    gbx_rpc_begin_result(&text, (gbx_view){question->id, strlen(question->id)});
-    put_answer(&text, action, content);
-    gbx_rpc_end(&text);
+    if (action == NULL) {
+        gbx_rpc_append_error(&text, id, USER_REJECTED, UNGIVEN, NULL);
+    } else {
+        gbx_rpc_begin_result(&text, id);
+        put_answer(&text, question, action, content);
+        gbx_rpc_end(&text);
+    }
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
     close_question(s, question);
 }
@@ -342,6 +482,7 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
 {
     gbx_upstream_question question;
     const char *why = NULL;
+    char method[GBX_RPC_METHOD_MAX];
     size_t cursor = 0;
     size_t count = 0;
     gbx_view name;
@@ -353,9 +494,10 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
             return "the tool asks too many questions at once";
         if (name.len > ID_MAX)
             return "the name of a question is too long";
-        if (!gbx_view_is_text(gbx_view_member(one, "method"), "elicitation/create"))
-            return "the tool asks for what only a model or the client could give";
-        why = read_question(call, gbx_view_member(one, "params"), &question, &id);
+        if (!gbx_rpc_copy_text(gbx_view_member(one, "method"), method, sizeof method))
+            method[0] = '\0';
+        why = read_question(call, kind_of(method), gbx_view_member(one, "params"),
+                            &question, &id);
         question.name = name;
         if (asks && why == NULL && add(call->all, &call->questions, name, &question))
             call->ask(call->user, &question);
@@ -365,7 +507,14 @@ static const char *each_question(gbx_upstream_call *call, gbx_view requests, boo
 
 static void let_go(gbx_upstream_call *call)
 {
-    if (--call->questions.open == 0)
+    if (--call->questions.open > 0)
+        return;
+    if (call->is_refused)
+        gbx_call_end_later(call,
+                           call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL
+                                            : GBX_UPSTREAM_INPUT,
+                           UNGIVEN);
+    else
         gbx_call_send_again(call);
 }
 
@@ -411,19 +560,38 @@ void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result)
                       why, false);
 }
 
+/* action NULL: it has none, and the call fails once the others are answered. */
 static void keep(gbx_upstream_call *call, struct gbx_question *question,
                  const char *action, gbx_view content)
 {
     gbx_buf text = {.ceiling = content.len + GBX_KIB(1)};
 
     (void)gbx_buf_puts(&text, "{");
-    put_answer(&text, action, content);
+    if (action != NULL)
+        put_answer(&text, question, action, content);
+    else
+        call->is_refused = true;
     (void)gbx_buf_puts(&text, "}");
     question->answer = gbx_need(gbx_buf_take_string(&text, NULL));
     let_go(call);
 }
 
 /* ---- answers -------------------------------------------------------------------- */
+
+/* What only the client has is there, or is not: NULL then. */
+static const char *checked(const struct gbx_question *question, const char *action,
+                           gbx_view content)
+{
+    const char *schema = result_schema(question);
+    char why[256];
+
+    if (schema == NULL)
+        return action;
+    return strcmp(action, "accept") == 0 && content.len <= RESULT_MAX &&
+                   fits(schema, content, why, sizeof why)
+               ? action
+               : NULL;
+}
 
 /* True if it was a question of that session. */
 static bool take_answer(gbx_session *s, unsigned number, const char *action,
@@ -433,7 +601,9 @@ static bool take_answer(gbx_session *s, unsigned number, const char *action,
     gbx_upstream_call *call;
 
     if (question != NULL) {
-        respond(s, question, action != NULL ? action : "cancel", content);
+        respond(s, question,
+                checked(question, action != NULL ? action : "cancel", content),
+                content);
         return true;
     }
     TAILQ_FOREACH(call, &s->calls, entry)
@@ -442,7 +612,7 @@ static bool take_answer(gbx_session *s, unsigned number, const char *action,
         if (question == NULL)
             continue;
         if (question->answer == NULL && action != NULL)
-            keep(call, question, action, content);
+            keep(call, question, checked(question, action, content), content);
         return true;
     }
     return false;

@@ -59,7 +59,8 @@ void gbx_questions_forget(gbx_questions *questions);
  * which call they are for. Else NULL. */
 gbx_upstream_call *gbx_session_latest_call(const gbx_session *s);
 /* A server of the legacy era asks a person. */
-void gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
+/* False: the request asks for nothing. */
+bool gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_page_done(gbx_session *s, gbx_view params);
 void gbx_session_on_cancelled(gbx_session *s, gbx_view params);
 /* The answer is a modern server's questions: ask them, or fail the call. */
@@ -211,8 +212,6 @@ void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char
 bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                      const char *params);
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
-/* Our capabilities, JSON, where a person can be asked in these ways. Constant. */
-const char *gbx_capabilities(unsigned can_ask);
 /* The answer to this request is not awaited any more: notify the server. */
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);

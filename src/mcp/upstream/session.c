@@ -113,7 +113,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     }
 }
 
-/* A server may ping, and ask a person where we have declared that. A process gets an
+/* A server may ping, and ask for what we have declared. A process gets an
  * error reply even in the era without requests from servers, since something in it may
  * wait for one; an address could not receive a reply. */
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
@@ -124,11 +124,8 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }
-    if (!s->is_modern && s->may_ask != 0 &&
-        strcmp(message->method, "elicitation/create") == 0) {
-        gbx_session_on_question(s, message);
+    if (!s->is_modern && gbx_session_on_question(s, message))
         return;
-    }
     if (strcmp(message->method, "ping") == 0) {
         gbx_rpc_begin_result(&text, message->id);
         gbx_rpc_end(&text);

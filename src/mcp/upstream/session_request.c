@@ -23,8 +23,7 @@
 #define WORDS_MAX GBX_KIB(64) /* of an error */
 #define DATA_MAX  GBX_KIB(1)  /* of the data of an error */
 
-#define MISSING_CAPABILITY (-32021)
-#define URL_NEEDED         (-32042)
+#define URL_NEEDED (-32042)
 
 /* ---- is it alive? ------------------------------------------------------------ */
 
@@ -300,6 +299,20 @@ static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
     (void)gbx_buf_append(to, "", 1);
 }
 
+/* What the client lacks, or the configuration does not allow. */
+static void note_missing(const gbx_upstream_call *call, gbx_view error,
+                         gbx_upstream_reply *reply)
+{
+    unsigned needed = gbx_mcp_asking_read(
+        gbx_view_member(gbx_view_member(error, "data"), "requiredCapabilities"));
+
+    if ((needed & ~gbx_upstream_may_ask(call->server)) != 0)
+        reply->message = "it needs what the configuration does not allow it: "
+                         "\"sampling\" or \"roots\" under \"glovebox\" of this server";
+    else
+        reply->missing = needed & ~call->can_ask;
+}
+
 static void answer_error(gbx_upstream_call *call, gbx_view error)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
@@ -307,10 +320,12 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = WORDS_MAX + DATA_MAX + GBX_KIB(2), .is_secret = true};
 
-    if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
+    if (reply.code == GBX_RPC_MISSING_CAPABILITY || reply.code == URL_NEEDED)
         reply.fault = GBX_UPSTREAM_INPUT;
     put_refusal(call->all->yard.secrets, error, reply.code, &text);
     reply.message = text.failed ? "no reason was given" : (const char *)text.data;
+    if (reply.code == GBX_RPC_MISSING_CAPABILITY)
+        note_missing(call, error, &reply);
     gbx_call_answer(call, reply);
 }
 

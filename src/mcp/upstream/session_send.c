@@ -20,39 +20,20 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message abou
     return true;
 }
 
-const char *gbx_capabilities(unsigned can_ask)
-{
-    static const char *const texts[] = {
-        "{}",
-        "{\"elicitation\":{\"form\":{}}}",
-        "{\"elicitation\":{\"url\":{}}}",
-        "{\"elicitation\":{\"form\":{},\"url\":{}}}",
-    };
-
-    return texts[can_ask % GBX_COUNTOF(texts)];
-}
-
 void gbx_session_put_meta(const gbx_session *s, const gbx_upstream_call *call,
                           gbx_buf *to)
 {
     gbx_json_put_open(to, "_meta", '{');
     if (s->is_modern) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf with = {.ceiling = GBX_KIB(1)};
-        const char *capabilities = gbx_capabilities(call != NULL ? call->can_ask : 0);
-
-        if (call != NULL && (s->facts.has & GBX_HAS_TASKS) != 0) {
-            (void)gbx_buf_append(&with, capabilities, strlen(capabilities) - 1);
-            gbx_json_put_open(&with, "extensions", '{');
-            (void)gbx_buf_puts(&with, "\"" GBX_TASKS "\":{}}}");
-            capabilities = gbx_rpc_string(&with);
-        }
+        bool has_tasks = call != NULL && (s->facts.has & GBX_HAS_TASKS) != 0;
 
         gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
                           s->facts.version);
         gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
                           sizeof GBX_CLIENT_INFO - 1);
-        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities",
-                          capabilities, strlen(capabilities));
+        gbx_mcp_asking_put(to, "io.modelcontextprotocol/clientCapabilities",
+                           call != NULL ? call->can_ask : 0,
+                           has_tasks ? "{\"" GBX_TASKS "\":{}}" : NULL);
     }
     if (call != NULL)
         gbx_json_put_integer(to, "progressToken", call->id);

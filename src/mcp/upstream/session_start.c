@@ -97,16 +97,18 @@ static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 static bool ask_to_initialize(gbx_session *s)
 {
     const gbx_upstream_hooks *hooks = &s->server->all->hooks;
-    char params[256];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {.ceiling = GBX_KIB(1)};
 
     s->is_modern = false;
     s->may_ask = hooks->can_ask != NULL ? hooks->can_ask(hooks->user) : 0;
-    (void)snprintf(params, sizeof params,
-                   "\"protocolVersion\":\"%s\",\"capabilities\":%s,"
-                   "\"clientInfo\":" GBX_CLIENT_INFO,
-                   legacy_versions[s->version], gbx_capabilities(s->may_ask));
+    s->may_ask &= gbx_upstream_may_ask(s->server->config);
+    gbx_json_put_text(&params, "protocolVersion", legacy_versions[s->version]);
+    gbx_mcp_asking_put(&params, "capabilities", s->may_ask, NULL);
+    gbx_json_put_json(&params, "clientInfo", GBX_CLIENT_INFO,
+                      sizeof GBX_CLIENT_INFO - 1);
     s->versions |= 1u << s->version;
-    return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params);
+    return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize",
+                           gbx_rpc_string(&params));
 }
 
 static bool ask_to_discover(gbx_session *s)

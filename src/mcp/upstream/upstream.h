@@ -72,6 +72,8 @@ typedef struct gbx_upstream_reply {
     int code;            /* JSON-RPC, with REFUSED */
     const char *message; /* for the author of the call; "" on success; hostile */
     gbx_view result;     /* the whole CallToolResult, on success */
+    unsigned missing;    /* capabilities that the client must declare for that, with
+                          * INPUT: bits of gbx_mcp_asking */
     bool was_not_begun;  /* the server is known to have done nothing for it */
     bool is_passing;     /* with REFUSED: the server may accept it a little later */
     bool is_reading;     /* the server says that the tool only reads, */
@@ -87,14 +89,16 @@ bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 
-/* A server's question to a person, of which only the form has been checked. Borrowed
- * until the callback returns. */
+/* A server's question to a person, or to the client, of which only the form has been
+ * checked. Borrowed until the callback returns. */
 typedef struct gbx_upstream_question {
-    unsigned number; /* among those of all servers */
-    gbx_view name;   /* that a modern server gave it, or no value */
+    unsigned number;     /* among those of all servers */
+    gbx_mcp_asking what; /* one bit */
+    gbx_view name;       /* that a modern server gave it, or no value */
     gbx_view message;
     gbx_view schema; /* of a form, flat; or: */
-    gbx_view url;    /* printable ASCII, of https or of this machine */
+    gbx_view url;    /* printable ASCII, of https or of this machine; or: */
+    gbx_view params; /* of sampling */
 } gbx_upstream_question;
 
 /* What a server declares that it has, and reports changes of; in bits. */
@@ -148,11 +152,19 @@ void gbx_upstreams_free(gbx_upstreams *upstreams);
 /* A server is named by its entry in the configuration. It must not be disabled. */
 typedef const gbx_mcp_upstream_config gbx_upstream_id;
 
+/* What the configuration lets it ask for: bits of gbx_mcp_asking. */
+static inline unsigned gbx_upstream_may_ask(gbx_upstream_id *id)
+{
+    return GBX_MCP_ASK_PERSON | (id->sampling ? GBX_MCP_ASK_SAMPLING : 0u) |
+           (id->roots ? GBX_MCP_ASK_ROOTS : 0u);
+}
+
 /* Questions to a person, of a legacy session or of a modern call. */
 typedef struct gbx_questions {
     unsigned open; /* without an answer: timeouts stand still */
     struct gbx_question {
         unsigned number; /* among those of all servers; 0: none */
+        gbx_mcp_asking what;
         char *id;     /* JSON: of the server's request, or its name in inputRequests */
         char *answer; /* JSON object, until the call is sent again; NULL: it is open */
     } list[8];
@@ -177,9 +189,9 @@ struct gbx_upstream_call {
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
     /* A log message that the server has sent while it had this call. May be NULL. */
     void (*says)(void *user, gbx_log_level level, const char *line);
-    /* The server asks a person: bring the answer by gbx_upstream_answer(), from inside or
-     * later, also if the call has ended: the server may ask for another one. NULL: nobody
-     * can be asked. */
+    /* The server asks a person, or the client: bring the answer by gbx_upstream_answer(),
+     * from inside or later, also if the call has ended: the server may ask for another
+     * one. NULL: nobody can be asked. */
     void (*ask)(void *user, const gbx_upstream_question *question);
     unsigned can_ask; /* bits of gbx_mcp_asking */
     /* What the person was to do at an address is done. May be NULL. */
@@ -212,6 +224,7 @@ struct gbx_upstream_call {
     char *message;
     gbx_questions questions;
     unsigned rounds;    /* how often it was answered by questions */
+    bool is_refused;    /* the client did not give what only it has */
     char *server_state; /* requestState of that answer, JSON; or NULL */
     char *task;         /* id of the task that the server has made of it, or NULL */
     const char *task_method; /* of the last request about the task */
@@ -223,7 +236,7 @@ void gbx_upstream_start(gbx_upstreams *upstreams, gbx_upstream_call *call);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
 /* action: "accept", "decline" or "cancel"; NULL: the call is about to be cancelled, and must
- * not go on. content: the filled-in form, or no value. Ignored if the server does not wait
+ * not go on. content: the filled-in form, the result of the client, or no value. Ignored if the server does not wait
  * for it any more. */
 void gbx_upstream_answer(gbx_upstreams *upstreams, unsigned number, const char *action,
                          gbx_view content);

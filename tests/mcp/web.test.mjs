@@ -90,9 +90,9 @@ test('no proxy of the environment sees what is sent to a server', async (t) => {
   assert.deepEqual(seen, []);
 });
 
-test('a header that the transport sets itself is sent once, and said not to be as configured', async (t) => {
+test('a header that the transport sets itself is sent once, and not as configured', async (t) => {
   const bad = [];
-  const { call, wire } = await meet(t, ({ method: verb, headers, rawHeaders }) => {
+  const { call } = await meet(t, ({ method: verb, headers, rawHeaders }) => {
     const names = rawHeaders.filter((each, i) => i % 2 === 0).map((name) => name.toLowerCase());
     if (new Set(names).size < names.length || headers['x-own'] !== 'kept' ||
       (verb === 'POST' && headers['content-type'] !== 'application/json')) bad.push(rawHeaders);
@@ -103,7 +103,6 @@ test('a header that the transport sets itself is sent once, and said not to be a
   assert.equal(await call(), 'done');
   assert.equal(await call(), 'done');
   assert.deepEqual(bad, []);
-  assert.match(wire.stderr, /up: not sent as configured, .*: content-type, Accept, MCP-Protocol-Version, /);
 });
 
 for (const [how, refuse] of [

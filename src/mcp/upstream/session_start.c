@@ -20,6 +20,9 @@ static const char *const legacy_versions[] = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
 };
 
+/* Among the bits of gbx_session.versions: the modern version was asked for a second time. */
+#define MODERN_AGAIN (1u << GBX_COUNTOF(legacy_versions))
+
 static bool is_legacy(gbx_view version)
 {
     for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
@@ -209,6 +212,10 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
     if (message->kind != GBX_RPC_ERROR && has_modern) {
         note_facts(s, message->payload, info);
         become(s, GBX_MCP_MODERN, true);
+    } else if (has_modern && (s->versions & MODERN_AGAIN) == 0) {
+        s->versions |= MODERN_AGAIN; /* it names the version that it refused */
+        if (!ask_to_discover(s))
+            gbx_session_lose(s, "it does not take the first message");
     } else if (has_legacy || gbx_view_kind(versions) != '[') {
         gbx_session_on_no_discover(s);
     } else {

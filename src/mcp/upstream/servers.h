@@ -152,6 +152,7 @@ struct gbx_session {
     gbx_tools *tools;  /* NULL: not known yet */
     gbx_tools *coming; /* pages of the list being read, or NULL */
     unsigned pages;
+    gbx_buf cursor; /* of an earlier page: if it recurs, the pages form a cycle */
     bool is_listing;
     bool is_stale;     /* a change was announced while the list was being read */
     bool tells_tools;  /* its capabilities declare tools */

@@ -553,6 +553,7 @@ void gbx_session_free(gbx_session *session)
     gbx_mcp_timer_cleanup(&session->check_timer);
     gbx_tools_drop(session->tools);
     gbx_tools_drop(session->coming);
+    gbx_buf_cleanup(&session->cursor);
     gbx_questions_forget(&session->questions);
     free(session->page);
     free(session);

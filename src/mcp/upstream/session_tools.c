@@ -24,6 +24,22 @@ static void ask_page(gbx_session *s, const char *params)
         gbx_mcp_timer_set(&s->page_timer, s->server->config->timeout_ms);
 }
 
+/* True if the pages form a cycle. One cursor is kept, that of the last page whose
+ * number is a power of two: eventually it is on the cycle, and the cycle is shorter
+ * than the distance to the next power. */
+static bool goes_in_circles(gbx_session *s, gbx_view cursor)
+{
+    if (cursor.len == s->cursor.len &&
+        memcmp(cursor.at, s->cursor.data, cursor.len) == 0)
+        return true;
+    if ((s->pages & (s->pages - 1)) == 0) {
+        s->cursor.len = 0;
+        s->cursor.ceiling = CURSOR_MAX;
+        (void)gbx_buf_append(&s->cursor, cursor.at, cursor.len);
+    }
+    return false;
+}
+
 /* False: the list has no further page, or none worth asking for. */
 static bool ask_next(gbx_session *s, gbx_view result)
 {
@@ -34,7 +50,7 @@ static bool ask_next(gbx_session *s, gbx_view result)
     if (gbx_view_kind(cursor) != '"' || cursor.len <= 2)
         return false;
     s->pages++;
-    s->coming->is_cut = cursor.len > CURSOR_MAX ||
+    s->coming->is_cut = cursor.len > CURSOR_MAX || goes_in_circles(s, cursor) ||
                         s->pages >= s->coming->count + PAGES_MAX ||
                         gbx_tools_is_full(s->coming);
     if (s->coming->is_cut)
@@ -103,6 +119,7 @@ void gbx_session_list(gbx_session *s)
     s->is_listing = true;
     s->asked_ns = gbx_clock_now_ns();
     s->pages = 0;
+    s->cursor.len = 0;
     ask_page(s, "");
 }
 

@@ -18,8 +18,8 @@ export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
 const FORMS = ['function', 'execute', 'body', 'script'];
 
 /** The number of a form. */
-export function takeForm(form = 'function') {
-  const at = FORMS.indexOf(form);
+export function takeForm(form) {
+  const at = FORMS.indexOf(form ?? 'function');
   if (at < 0) throw wrong('form', `one of ${FORMS.join(', ')}`, form);
   return at;
 }

@@ -28,7 +28,6 @@ static void wake(gbx_lease *pub)
     gbx_run *run = ((gbx_leased *)pub)->run;
 
     (void)pthread_mutex_lock(&run->engine->lock);
-    run->is_told = true;
     gbx_run_notify(run);
     (void)pthread_mutex_unlock(&run->engine->lock);
 }

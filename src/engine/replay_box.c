@@ -21,9 +21,9 @@ static gbx_status expose_all(gbx_engine *engine, gbx_span names, gbx_error *rete
     while (status == GBX_OK && gbx_span_line(&names, &one)) {
         char name[GBX_NAME_MAX];
 
-        if (one.len >= sizeof name)
+        if (one.len >= sizeof name || memchr(one.data, 0, one.len) != NULL)
             return gbx_fail(reterr, GBX_E_DATA,
-                            "the recording has a function whose name is too long");
+                            "the recording has a function whose name cannot be one");
         memcpy(name, one.data, one.len);
         name[one.len] = 0;
         status = gbx_engine_expose(engine, name, never_called, NULL, reterr);

@@ -68,6 +68,27 @@ static void stop(gbx_run *run)
     run->exchange.state = GBX_EXCHANGE_STOPPED;
 }
 
+static gbx_span cut(gbx_span text)
+{
+    return (gbx_span){text.data, gbx_utf8_cut(text.data, text.len, SHOWN_MAX)};
+}
+
+/* As a line of a recording. Long texts are cut: their digests show the difference. */
+static void show(const gbx_record_event *event, gbx_buf *to)
+{
+    gbx_record_event e = *event;
+
+    if (e.kind == GBX_RECORD_REQUEST) {
+        e.request.args = cut(e.request.args);
+        e.request.body = cut(e.request.body);
+    } else if (e.kind == GBX_RECORD_END) {
+        e.end.value = cut(e.end.value);
+        e.end.error = cut(e.end.error);
+        e.end.stack = cut(e.end.stack);
+    }
+    (void)gbx_record_put(to, &e);
+}
+
 /* End the replay: the call differs from its recording. what: how; host_call: at which
  * one, or 0. Both events are shown as lines of a recording. */
 static void diverge(gbx_run *run, const char *what, uint32_t host_call,
@@ -84,10 +105,9 @@ static void diverge(gbx_run *run, const char *what, uint32_t host_call,
     for (size_t i = 0; i < GBX_COUNTOF(sides); i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_RECORD_END_MAX};
 
-        (void)gbx_record_put(&line, sides[i]);
+        show(sides[i], &line);
         gbx_result_set_replay(r, i == 0 ? GBX_REPLAY_RECORDED : GBX_REPLAY_CAME,
-                              (gbx_span){line.data,
-                                         gbx_utf8_cut(line.data, line.len, SHOWN_MAX)});
+                              (gbx_span){line.data, line.len});
     }
     stop(run);
     r->location = (gbx_location){.frame = ""};

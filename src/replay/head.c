@@ -245,12 +245,26 @@ static gbx_status read_data(reading *r)
     return status;
 }
 
+/* Values that are not strings could name variables of the host, as in a policy. */
+static bool is_env(gbx_span text)
+{
+    size_t cursor = 0;
+    gbx_view env, name, value;
+
+    if (!gbx_view_open((const char *)text.data, text.len, &env) ||
+        gbx_view_kind(env) != '{')
+        return false;
+    while (gbx_view_next(env, &cursor, &name, &value))
+        if (gbx_view_kind(value) != '"')
+            return false;
+    return true;
+}
+
 gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
                                 gbx_error *reterr)
 {
     reading r = {.cursor = c, .head = ret, .err = reterr};
     gbx_status status;
-    gbx_view env;
 
     *ret = (gbx_record_head){.limits.struct_size = sizeof ret->limits};
     status = expect(&r, "recording", title_fields, GBX_COUNTOF(title_fields), ret);
@@ -265,10 +279,9 @@ gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
         status = expect(&r, "limits", limit_fields, GBX_COUNTOF(limit_fields), ret);
     if (status == GBX_OK)
         status = expect(&r, "box", box_fields, GBX_COUNTOF(box_fields), ret);
-    if (status == GBX_OK && ret->env.data != NULL &&
-        (!gbx_view_open((const char *)ret->env.data, ret->env.len, &env) ||
-         gbx_view_kind(env) != '{'))
-        return gbx_recording_line_refuse(&r.line, r.line.view.at, reterr,
-                                         "'env' must be the text of a JSON object");
+    if (status == GBX_OK && ret->env.data != NULL && !is_env(ret->env))
+        return gbx_recording_line_refuse(
+            &r.line, r.line.view.at, reterr,
+            "'env' must be the text of a JSON object of strings");
     return status == GBX_OK ? read_data(&r) : status;
 }

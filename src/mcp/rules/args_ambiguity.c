@@ -130,7 +130,7 @@ static void read_name(reading *r, gbx_view name)
     }
     m.hash = hash_of(name.at + 1, name.len - 2);
     if (has_escapes(name)) {
-        (void)gbx_view_append_text(name, &text);
+        (void)gbx_need(gbx_view_append_text(name, &text) ? r : NULL);
         if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
             object_to(r, name.at, "has NUL in its name");
         m.hash = hash_of(text.data, text.len);

@@ -178,7 +178,8 @@ test('what is not a request of sampling is refused, and nobody is asked', async 
     { ...prompt('a'), tools: [] }, { ...prompt('a'), toolChoice: {} }, { ...prompt('a'), modelPreferences: [] }, { ...prompt('a'), stopSequences: [1] }, { ...prompt('a'), temperature: '1' },
     of({ role: 'system', content: { type: 'text', text: 'a' } }), of({ role: 'user' }), block('a'), block({ text: 'a' }), block({ type: 'text' }), block({ type: 'image', data: 'AAAA' }),
     block({ type: 'resource_link', uri: 'file:///etc' }), block({ type: 'tool_use', text: 'a' }), block([{ type: 'text' }]),
-    prompt('a'.repeat(524288)), { messages: Array(1001).fill(prompt('a').messages[0]), maxTokens: 5 }])
+    prompt('a'.repeat(524288)), { ...Object.fromEntries(Array.from({ length: 40000 }, (_, i) => [`a${i}`, 0])), ...of({ role: 'system', content: { type: 'text', text: 'a' } }) },
+    { messages: Array(1001).fill(prompt('a').messages[0]), maxTokens: 5 }])
     for (const era of ['legacy', 'modern']) {
       const answer = await box.call(`${era}free`, 'sampling', params);
       if (era === 'legacy') assert.deepEqual(answer, [{ code: -32602 }], JSON.stringify(params)?.slice(0, 200));

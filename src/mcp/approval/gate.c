@@ -187,6 +187,7 @@ gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     TAILQ_INIT(&gate->calls);
     gbx_bucket_init(&gate->questions, GBX_GATE_QUESTIONS_MAX,
                     GBX_GATE_QUESTIONS_MAX / 60.0, gbx_clock_now_ns());
+    gate->samplings = gate->questions;
     gbx_bucket_init(&gate->refusals, GBX_GATE_REFUSALS_AT_ONCE, GBX_GATE_REFUSALS_PER_S,
                     gbx_clock_now_ns());
     (void)!getrandom(&id, sizeof id, 0);

@@ -65,6 +65,7 @@ struct gbx_gate {
     unsigned sign_in_count;
     gbx_grants_file *standing; /* permanent answers */
     gbx_bucket questions;      /* limits how often a person is asked */
+    gbx_bucket samplings;      /* and the host's model, or for its folders */
     gbx_gate_call_log *trails; /* one for each run with refused calls */
     gbx_bucket refusals;
     char id[9]; /* identifies this gate in its log */

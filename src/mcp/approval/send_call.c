@@ -15,11 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTION_MAX GBX_KIB(4) /* of a server's words to the person */
-#define PROMPT_MAX   GBX_MIB(1) /* of those to a model */
-#define AUDIO_SINCE  "2025-03-26"
-#define META_MAX     GBX_KIB(16) /* fits three entries of 4 KiB */
-#define CHANGES_MAX  3           /* after this many, the server's processes disagree */
+#define QUESTION_MAX   GBX_KIB(4) /* of a server's words to the person */
+#define BLOCKS_MAX     1000u
+#define STOPS_MAX      16u
+#define NUMBER_LEN_MAX 20u
+#define PROMPT_MAX     GBX_MIB(1) /* of those to a model */
+#define AUDIO_SINCE    "2025-03-26"
+#define META_MAX       GBX_KIB(16) /* fits three entries of 4 KiB */
+#define CHANGES_MAX    3 /* after this many, the server's processes disagree */
 
 /* ---- the server's questions ----------------------------------------------------- */
 
@@ -136,6 +139,7 @@ static bool put_block(gbx_buf *to, gbx_view role, gbx_view block, const char *ve
 static bool put_messages(gbx_buf *to, gbx_view messages, const char *version)
 {
     size_t cursor = 0;
+    unsigned count = 0;
     bool is_put = true;
     gbx_view none;
     gbx_view one;
@@ -148,12 +152,30 @@ static bool put_messages(gbx_buf *to, gbx_view messages, const char *version)
         size_t at = 0;
 
         if (gbx_view_kind(content) == '{')
-            is_put = put_block(to, role, content, version);
+            is_put = ++count <= BLOCKS_MAX && put_block(to, role, content, version);
         else
             while (is_put && gbx_view_next(content, &at, &none, &block))
-                is_put = put_block(to, role, block, version);
+                is_put = ++count <= BLOCKS_MAX && put_block(to, role, block, version);
     }
     return gbx_buf_puts(to, "]") && is_put;
+}
+
+static bool put_stops(gbx_buf *to, gbx_view list)
+{
+    size_t cursor = 0;
+    unsigned count = 0;
+    gbx_view none;
+    gbx_view one;
+
+    gbx_json_put_open(to, "stopSequences", '[');
+    while (gbx_view_next(list, &cursor, &none, &one)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = one.len};
+
+        if (++count > STOPS_MAX || !gbx_view_append_text(one, &text))
+            return false;
+        gbx_json_put_shown(to, NULL, (const char *)text.data, text.len);
+    }
+    return gbx_buf_puts(to, "]");
 }
 
 /* Roots have no parameters. What a host would add of its own (includeContext) is not asked
@@ -161,8 +183,8 @@ static bool put_messages(gbx_buf *to, gbx_view messages, const char *version)
 static bool ask_client(const gbx_tool_call *call, const gbx_upstream_question *question,
                        const char *message, gbx_view params, relayed *r)
 {
-    static const char *const others[] = {"maxTokens", "temperature", "stopSequences",
-                                         "modelPreferences"};
+    static const char *const numbers[] = {"maxTokens", "temperature"};
+    gbx_view stops = gbx_view_member(params, "stopSequences");
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PROMPT_MAX};
 
     if (question->what == GBX_MCP_ASK_SAMPLING) {
@@ -170,12 +192,14 @@ static bool ask_client(const gbx_tool_call *call, const gbx_upstream_question *q
         if (!put_messages(&to, gbx_view_member(params, "messages"),
                           gbx_mcp_request_version(call->request)))
             return false;
-        for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
-            gbx_view value = gbx_view_member(params, others[i]);
+        for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
+            gbx_view value = gbx_view_member(params, numbers[i]);
 
-            gbx_json_put_json(&to, others[i], value.at, value.len);
+            if (value.len > NUMBER_LEN_MAX)
+                return false;
+            gbx_json_put_json(&to, numbers[i], value.at, value.len);
         }
-        if (to.failed)
+        if ((stops.at != NULL && !put_stops(&to, stops)) || to.failed)
             return false;
     }
     gbx_mcp_ask_client(call->request, question->what, gbx_rpc_string(&to), on_answer,
@@ -197,7 +221,10 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
     GBX_CLEANUP(gbx_free) char *url = NULL;
     char id[ID_SIZE];
 
-    if (!gbx_bucket_take(&call->gate->questions, gbx_clock_now_ns()) ||
+    if (!gbx_bucket_take((question->what & GBX_MCP_ASK_PERSON) != 0
+                             ? &call->gate->questions
+                             : &call->gate->samplings,
+                         gbx_clock_now_ns()) ||
         !put_message(&message, call, question) || !put_clean(&clean, call, said))
         return false;
     if ((question->what & GBX_MCP_ASK_PERSON) == 0)

@@ -362,13 +362,14 @@ static bool fits_uri(const gbx_gate_rule *rule, const char *uri, gbx_glob_how ho
     return false;
 }
 
-/* A rule that names no tools, resources and prompts, or that denies every tool whatever its
- * arguments: nothing of the server is wanted. */
+/* A rule that names no tools, resources and prompts, or that denies every tool whatever it
+ * does: nothing of the server is wanted. */
 static bool is_about_all(const gbx_gate_rule *rule)
 {
     bool denies_all = false;
 
-    if (rule->action == GBX_GATE_DENY && rule->condition_count == 0)
+    if (rule->action == GBX_GATE_DENY && rule->condition_count == 0 &&
+        rule->hint == GBX_GATE_HINT_UNKNOWN)
         for (size_t i = 0; i < rule->tools.count; i++)
             denies_all |= gbx_glob_is_any(rule->tools.items[i]);
     return (rule->tools.count == 0 || denies_all) &&

@@ -95,8 +95,8 @@ static void take_given(gbx_mcp_ask_entry *ask)
     gbx_mcp_answer how;
 
     if (!request->era.is_modern || request->round > 0 || given.at == NULL ||
-        ask->is_answered)
-        return;
+        ask->is_answered || ask->what == GBX_MCP_ASK_URL)
+        return; /* a page must have been shown */
     how = read_result(ask, given);
     if (how != GBX_MCP_ANSWER_NOBODY)
         take_answer(ask, how);
@@ -215,7 +215,8 @@ void gbx_mcp_page_answer(gbx_mcp_server *server, uint64_t number, gbx_view resul
 
     TAILQ_FOREACH(ask, &server->asks, entry)
     {
-        if (ask->shown != number || ask->request == NULL || ask->is_answered)
+        if (number == 0 || ask->shown != number || ask->request == NULL ||
+            ask->is_answered)
             continue;
         gbx_mcp_ask_end(ask, read_result(ask, result)); /* also at the client */
         return;
@@ -312,8 +313,9 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
     gbx_json_put_open(to, "inputRequests", '{');
     TAILQ_FOREACH(ask, &request->server->asks, entry)
     {
-        if (ask->request != request || ask->is_answered)
-            continue;
+        if (ask->request != request || ask->is_answered ||
+            (request->era.can_ask & ask->what) == 0)
+            continue; /* the page asks it, or nobody */
         ask->is_sent = true;
         gbx_json_put_open(to, ask->key, '{');
         gbx_json_put_text(to, "method", gbx_mcp_asking_method(ask->what));
@@ -398,7 +400,7 @@ static void take_answers(gbx_mcp_request *request, gbx_view responses)
     {
         gbx_view response;
 
-        if (ask->request != request || !is_out(ask))
+        if (ask->request != request || ask->is_local || !is_out(ask))
             continue;
         response = gbx_view_member(responses, ask->key);
         if (response.at != NULL)

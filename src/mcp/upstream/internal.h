@@ -85,8 +85,10 @@ bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
 
 /* ---- schema_check.c -------------------------------------------------------- */
 
-/* False: the value certainly does not fit; why says where and why. */
-bool gbx_schema_check(gbx_view schema, gbx_view value, char *why, size_t size);
+/* False: the value certainly does not fit, or if is_strict may not fit; why says where and
+ * why. */
+bool gbx_schema_check(gbx_view schema, gbx_view value, bool is_strict, char *why,
+                      size_t size);
 
 /* ---- process.c, link_http.c: links ----------------------------------------- */
 

@@ -319,15 +319,17 @@ static bool fits(checking *c, gbx_view schema, gbx_view value)
     return is_fit;
 }
 
-bool gbx_schema_check(gbx_view schema, gbx_view value, char *why, size_t size)
+bool gbx_schema_check(gbx_view schema, gbx_view value, bool is_strict, char *why,
+                      size_t size)
 {
     checking c = {.root = schema, .place.ceiling = GBX_KIB(64)};
-    bool is_fit = fits(&c, schema, value);
+    bool is_fit = fits(&c, schema, value) && !(is_strict && c.cost > COST_MAX);
     char place[PLACE_MAX];
 
     if (!is_fit) {
         gbx_utf8_copy_line(place, sizeof place, c.place.data, c.place.len);
-        (void)snprintf(why, size, "at '%s', %s", place, c.why);
+        (void)snprintf(why, size, "at '%s', %s", place,
+                       c.why != NULL ? c.why : "it is too much to be checked");
     }
     gbx_buf_cleanup(&c.place);
     return is_fit;

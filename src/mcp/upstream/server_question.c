@@ -112,7 +112,7 @@ static bool fits(const char *schema, gbx_view value, char *why, size_t size)
     gbx_view view;
 
     return gbx_view_open(schema, strlen(schema), &view) &&
-           gbx_schema_check(view, value, why, size);
+           gbx_schema_check(view, value, true, why, size);
 }
 
 /* ---- what a server may ask ------------------------------------------------------- */

@@ -342,7 +342,7 @@ static bool fits_schema(const gbx_upstream_call *call, gbx_view is_error,
     if (tool == NULL || structured.at == NULL || gbx_view_kind(structured) == 'n' ||
         gbx_view_is_true(is_error) ||
         gbx_schema_check(gbx_tools_member(tools, tool, "outputSchema"), structured,
-                         place, sizeof place))
+                         false, place, sizeof place))
         return true;
     (void)snprintf(why, size,
                    "the structuredContent of the server '%.64s' does not fit the "

@@ -348,7 +348,7 @@ for (const [title, [answer, wanted]] of Object.entries(ANSWERS))
   });
 
 test('a server with a long list does not cut the lists of others', async () => {
-  const long = `(method) => method === 'resources/list' && { resources: Array.from({ length: 4000 }, (_, i) => ({ uri: 'x://' + i, name: 'n', description: 'y'.repeat(5000) })) }`;
+  const long = `(method) => method === 'resources/list' && { resources: Array.from({ length: 1500 }, (_, i) => ({ uri: 'x://' + i, name: 'n', description: 'y'.repeat(5000) })) }`;
   const wire = await client('modern', allow({ long: full('legacy', long), short: full('legacy') }));
   const { resources } = (await wire.get('resources/list')).result;
   const of = (server) => resources.filter(({ uri }) => uri.startsWith(`mcp://${server}/`)).length;

@@ -16,6 +16,7 @@
 
 #define SEATS_PER_PROCESSOR 4
 #define ENGINES             16
+#define CALL_BYTES          GBX_MIB(16) /* or as many as datasets have: the more */
 #define ANSWERS_MS          300
 #define CELL_MAX            64 /* bytes of what a runner says in one column */
 #define CALLS               21
@@ -399,6 +400,8 @@ static int runner_main(void *parsed)
         server->max_engines = ENGINES;
     if (server->dataset_bytes == 0)
         server->dataset_bytes = GBX_MIB(1024);
+    server->call_bytes =
+        server->dataset_bytes > CALL_BYTES ? server->dataset_bytes : CALL_BYTES;
     server->memory_bytes = engine->total_memory_bytes;
     if (server->memory_bytes == 0)
         server->memory_bytes =

@@ -358,9 +358,10 @@ static void on_frame(gbx_client *c, gbx_span frame)
         on_event(c, k, is_valid ? event_of(c, k, &msg) : GBX_CALLER_ON_BROKEN,
                  is_valid ? &msg : NULL, "a message was lost, or is not as it must be");
     } else if (is_valid && msg.type == GBX_REMOTE_GRANT &&
+               find(c, msg.grant.seat) == NULL && /* not one that came twice */
                gbx_remote_is_subject(msg.grant.runner, c->url->pool,
                                      GBX_SUBJECT_RUNNER)) {
-        /* It comes too late, or again: the seat is given back. */
+        /* It comes too late: the seat is given back. */
         (void)memcpy(runner, msg.grant.runner.data, msg.grant.runner.len);
         runner[msg.grant.runner.len] = 0;
         cancel_seat(c, runner, msg.grant.seat);

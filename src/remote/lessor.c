@@ -237,7 +237,7 @@ static bool objects(const gbx_lessor *s, const gbx_remote_want *w, gbx_limits *l
     check(s, "memoryBytes", s->options->memory_bytes, limits->memory_bytes, ret);
     /* What does not fit the worker need not be taken. */
     check(s, "the call's bytes", limits->memory_bytes + GBX_MIB(4), w->call_bytes, ret);
-    check(s, "the call's bytes", s->options->dataset_bytes, w->call_bytes, ret);
+    check(s, "the call's bytes", s->options->call_bytes, w->call_bytes, ret);
     return ret->status != GBX_OK;
 }
 
@@ -246,7 +246,7 @@ static bool seat_begin(gbx_lessor *s, gbx_kept *engine, uint64_t number,
 {
     const gbx_server_options *o = s->options;
     bool is_full = s->seat_count >= o->max_workers ||
-                   w->call_bytes > o->dataset_bytes - s->call_bytes ||
+                   w->call_bytes > o->call_bytes - s->call_bytes ||
                    limits->memory_bytes > o->memory_bytes - s->memory_bytes;
     seat *t = is_full ? NULL : calloc(1, sizeof *t);
     gbx_remote_grant grant = {.seat = gbx_remote_number(),

@@ -128,7 +128,8 @@ typedef struct gbx_relay_api {
 typedef struct gbx_server_options {
     uint32_t max_workers; /* seats */
     uint32_t max_engines;
-    uint64_t dataset_bytes;   /* of all datasets; and as many of all calls */
+    uint64_t dataset_bytes;   /* of all datasets */
+    uint64_t call_bytes;      /* of all calls at once: code, input and room for more */
     uint64_t memory_bytes;    /* of all calls at once: their limits */
     const char *datasets_dir; /* NULL: keep nothing on disk */
     gbx_limits caps;          /* the most that a call may ask for; 0: no limit */

@@ -373,6 +373,7 @@ TEST(runner__caps_what_a_call_may_ask_for)
 TEST(dataset__larger_than_the_runner_keeps_is_refused_with_both_sizes)
 {
     static char data[2 * 1024 * 1024];
+    gbx_call call = GBX_CALL_INIT;
     gbx_engine *engine;
     gbx_error err = {0};
 
@@ -385,6 +386,9 @@ TEST(dataset__larger_than_the_runner_keeps_is_refused_with_both_sizes)
                          GBX_OK);
     assert_non_null(strstr(err.message, "2097152"));
     assert_non_null(strstr(err.message, "1048576"));
+    call.code = "() => 1";
+    call.code_len = strlen(call.code);
+    check_code(engine, &call, GBX_CODE_VALUE); /* which needs none */
     gbx_engine_free(engine);
 }
 

@@ -173,6 +173,7 @@ world *world_new(unsigned callers, unsigned runners, unsigned seats)
         w->options[r] = (gbx_server_options){.max_workers = seats,
                                              .max_engines = 4,
                                              .dataset_bytes = 8 << 20,
+                                             .call_bytes = 8 << 20,
                                              .memory_bytes = UINT64_C(1) << 40,
                                              .capabilities = 3,
                                              .api = &fake_relay_api,

@@ -151,6 +151,25 @@ TEST(late_grant__is_given_back)
     world_free(w);
 }
 
+static broker_fault grant_twice(void *user, const char *subject, gbx_span head)
+{
+    return head.len > 4 && head.data[4] == GBX_REMOTE_GRANT ? BROKER_TWICE
+                                                            : BROKER_PASS;
+}
+
+TEST(grant_that_comes_twice__is_taken_once_and_its_seat_kept)
+{
+    world *w = world_new(1, 1, 2);
+    leased k;
+
+    broker_follow(w->broker, grant_twice, NULL);
+    call_begin(w, &k, 0, "a say 10");
+    world_settle(w);
+    assert_result(&k, 13);
+    assert_int_equal(broker_count(w->broker, GBX_REMOTE_CANCEL), 0);
+    world_free(w);
+}
+
 TEST(call_of_a_dead_runner__is_lost_within_seconds)
 {
     world *w = world_new(1, 2, 2);

@@ -11,22 +11,22 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 116071,
-  'lines in src/mcp': 43869,
-  'lines in src/mcp/code': 8819,
-  'lines in src/mcp/data': 3743,
-  'lines in tests and node/test': 80092,
-  'files in src': 411,
+  'lines in src': 113589,
+  'lines in src/mcp': 43174,
+  'lines in src/mcp/code': 8595,
+  'lines in src/mcp/data': 3732,
+  'lines in tests and node/test': 79886,
+  'files in src': 408,
   'headers in src': 81,
-  'C files under 60 lines': 6,
+  'C files under 60 lines': 5,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 10,
-  'words in pages of docs': 14263,
-  'words in ARCHITECTURE.md': 2500,
+  'words in pages of docs': 14340,
+  'words in ARCHITECTURE.md': 2480,
   'call cycles between files of src': 0,
 };
 

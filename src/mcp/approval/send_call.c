@@ -217,14 +217,14 @@ static bool ask(gbx_tool_call *call, const gbx_upstream_question *question, rela
                     : question->what == GBX_MCP_ASK_FORM     ? question->schema
                     : question->what == GBX_MCP_ASK_SAMPLING ? question->params
                                                              : (gbx_view){"{}", 2};
+    gbx_bucket *bucket = (question->what & GBX_MCP_ASK_PERSON) != 0
+                             ? &call->gate->questions
+                             : &call->gate->samplings;
     gbx_view params;
     GBX_CLEANUP(gbx_free) char *url = NULL;
     char id[ID_SIZE];
 
-    if (!gbx_bucket_take((question->what & GBX_MCP_ASK_PERSON) != 0
-                             ? &call->gate->questions
-                             : &call->gate->samplings,
-                         gbx_clock_now_ns()) ||
+    if (!gbx_bucket_take(bucket, gbx_clock_now_ns()) ||
         !put_message(&message, call, question) || !put_clean(&clean, call, said))
         return false;
     if ((question->what & GBX_MCP_ASK_PERSON) == 0)

@@ -215,8 +215,9 @@ void gbx_mcp_page_answer(gbx_mcp_server *server, uint64_t number, gbx_view resul
 
     TAILQ_FOREACH(ask, &server->asks, entry)
     {
-        if (number == 0 || ask->shown != number || ask->request == NULL ||
-            ask->is_answered)
+        if (ask->shown == 0 || ask->shown != number)
+            continue;
+        if (ask->request == NULL || ask->is_answered)
             continue;
         gbx_mcp_ask_end(ask, read_result(ask, result)); /* also at the client */
         return;

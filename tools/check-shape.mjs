@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 113589,
-  'lines in src/mcp': 43174,
+  'lines in src': 113703,
+  'lines in src/mcp': 43288,
   'lines in src/mcp/code': 8595,
   'lines in src/mcp/data': 3732,
-  'lines in tests and node/test': 79886,
+  'lines in tests and node/test': 79938,
   'files in src': 408,
   'headers in src': 81,
   'C files under 60 lines': 5,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 10,
-  'words in pages of docs': 14340,
+  'words in pages of docs': 14341,
   'words in ARCHITECTURE.md': 2480,
   'call cycles between files of src': 0,
 };

@@ -79,7 +79,7 @@ static bool is_javascript(gbx_tree *t, const char *text, size_t len)
     return gbx_tree_parse(t, text, len) && !t->has_error;
 }
 
-/* Blank the types, and parse what is left. False: there is no time for that. */
+/* Blank the types, and parse what is left. False: the time is up. */
 static bool take_types(struct work *w, size_t len, gbx_tree *t)
 {
     const char *text = w->text + w->region.start;

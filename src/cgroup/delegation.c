@@ -301,7 +301,7 @@ static bool step_aside(int dir)
     return leaf >= 0 && gbx_cgroup_write(leaf, "cgroup.procs", "0");
 }
 
-/* A directory that is no group is not ours either. */
+/* A directory that is not a group is not ours either. */
 static bool divide_above(const gbx_cgroup_world *world, int above)
 {
     return above >= 0 && look_at_claim(world, above) == OURS &&

@@ -43,7 +43,7 @@ static bool refuse_shape(gbx_fault *fault, const char *what)
     return gbx_fault_set(fault, GBX_FAULT_REQUEST, "fetch: %s", what);
 }
 
-/* The braces of a placeholder may be percent-encoded. */
+/* The braces of a reference to a secret may be percent-encoded. */
 static bool holds_placeholder(const char *text, size_t len)
 {
     static const char *const escaped[] = {"%7B%7Bsecret", "%7b%7bsecret"};

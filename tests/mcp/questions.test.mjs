@@ -124,7 +124,7 @@ async function client(capabilities, give) {
   const box = { wire, asked: [] };
   createInterface({ input: wire.child.stdout }).on('line', (line) => {
     const message = JSON.parse(line);
-    if (!/^(sampling|roots)/.test(message.method)) return;
+    if (!/^(sampling|roots|elicitation)\//.test(message.method)) return;
     box.asked.push(message);
     wire.say({ id: message.id, ...give(message) });
   });
@@ -186,6 +186,27 @@ test('what is not a request of sampling is refused, and nobody is asked', async 
       else assert.match(answer, /^UPSTREAM_INPUT: a request of sampling needs/, JSON.stringify(params)?.slice(0, 200));
       assert.deepEqual(box.asked, []);
     }
+  await box.wire.close();
+});
+
+test('a request of sampling with too much of anything is refused, and nobody is asked', async () => {
+  const box = await client({ sampling: {} }, () => ({ result: said }));
+  const blocks = (count) => ({ messages: [{ role: 'user', content: Array(count).fill({ type: 'text', text: 'a' }) }], maxTokens: 5 });
+  const stops = (count) => ({ ...prompt('a'), stopSequences: Array(count).fill('x') });
+  for (const [params, isAsked] of [[blocks(1000), true], [blocks(1001), false], [stops(16), true], [stops(17), false], [{ ...prompt('a'), temperature: 1.2345678901234567e-300 }, false]]) {
+    assert.deepEqual(await box.call('legacyfree', 'sampling', params), [isAsked ? said : { code: -1 }]);
+    assert.equal(box.asked.length, isAsked ? 1 : 0);
+  }
+  await box.wire.close();
+});
+
+test('a server that asks the model too often does not keep others from asking a person', async () => {
+  const accept = { action: 'accept', content: { name: 'Ann' } };
+  const box = await client({ sampling: {}, elicitation: {} }, ({ method }) => ({ result: method === 'elicitation/create' ? accept : said }));
+  let answer;
+  for (let i = 0; i < 100 && answer?.[0].code !== -1; i++) answer = await box.call('legacyfree', 'sampling', prompt('a'));
+  assert.deepEqual(answer, [{ code: -1 }]);
+  assert.deepEqual(await box.call('legacy', 'form'), [accept]);
   await box.wire.close();
 });
 

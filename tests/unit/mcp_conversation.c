@@ -50,7 +50,7 @@ static struct scene {
     char content[256];   /* of the last answer */
     int calls, cancels, answered, ended, idled, gave_up;
     int asks;                      /* questions of a call of "ask" */
-    int asks_url;                  /* with an address */
+    int asks_url;                  /* the last of them: with an address */
     int is_watched, shown, hidden; /* the page: does a person look at it? */
     int is_deaf, is_full, ends_when_answered, ends_when_cancelled;
 } s;
@@ -288,7 +288,7 @@ static void work(gbx_mcp_request *request, gbx_view arguments, int asks)
                    trace.at != NULL ? trace.at : "");
     gbx_mcp_on_cancel(request, on_cancel, kept);
     for (int i = 0; i < asks; i++)
-        if (s.asks_url > 0)
+        if (i >= asks - s.asks_url)
             gbx_mcp_ask_url(request, "Go there", "https://example.com/", "1", on_answer,
                             kept);
         else

@@ -48,7 +48,7 @@ gbx_metrics *gbx_metrics_new(void)
     return m != MAP_FAILED ? m : NULL;
 }
 
-/* FNV-1a, with the NUL; names of the configuration are no attack on it. */
+/* FNV-1a, with the NUL; names of the configuration do not attack it. */
 static uint64_t hash_of(uint64_t hash, const char *text)
 {
     do

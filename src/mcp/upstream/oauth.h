@@ -82,7 +82,7 @@ typedef struct gbx_oauth_keys_options {
     void (*fetched)(void *user, const json_t *set, const char *why);
 } gbx_oauth_keys_options;
 
-/* GBX_E_USAGE: the issuer is no URL that can be used. */
+/* GBX_E_USAGE: the issuer is not a usable URL. */
 gbx_status gbx_oauth_keys_new(const gbx_oauth_keys_options *options,
                               gbx_oauth_keys **ret, gbx_error *reterr);
 /* Fetch them now. False: the last attempt was only a moment ago. */

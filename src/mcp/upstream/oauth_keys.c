@@ -112,7 +112,7 @@ static void begin(void *user)
         return;
     k->place = 0;
     k->has_metadata = false;
-    ask_place(k, "it is no URL");
+    ask_place(k, "it is not a URL");
 }
 
 bool gbx_oauth_keys_want(gbx_oauth_keys *keys)
@@ -136,7 +136,7 @@ gbx_status gbx_oauth_keys_new(const gbx_oauth_keys_options *options,
         return status;
     if (!gbx_oauth_is_safe(&web->lib, options->issuer, options->issuer)) {
         gbx_http_client_free(web);
-        return gbx_fail(reterr, GBX_E_USAGE, "the issuer '%.200s' is no https URL",
+        return gbx_fail(reterr, GBX_E_USAGE, "the issuer '%.200s' is not an https URL",
                         options->issuer);
     }
     k = *ret = gbx_need(calloc(1, sizeof *k));

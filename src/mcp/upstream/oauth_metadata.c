@@ -263,7 +263,7 @@ static gbx_status check_endpoints(const gbx_libcurl *lib, const char *url,
                             m->issuer);
     if (*optional != '\0' && !gbx_oauth_is_safe(lib, url, optional))
         return gbx_fail(err, GBX_E_DATA,
-                        "the registration_endpoint of '%.200s' is no https URL",
+                        "the registration_endpoint of '%.200s' is not an https URL",
                         m->issuer);
     if (!gbx_oauth_lists(json_object_get(m->endpoints,
                                          "code_challenge_methods_supported"),
@@ -300,7 +300,7 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
         return status;
     if (!gbx_oauth_is_safe(lib, url, ret->issuer))
         return gbx_fail(reterr, GBX_E_DATA,
-                        "its authorization server '%.200s' is no https URL",
+                        "its authorization server '%.200s' is not an https URL",
                         ret->issuer);
     ret->endpoints = find_issuer(lib, ret->issuer, get, user);
     if (ret->endpoints == NULL && is_old)

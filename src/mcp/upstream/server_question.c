@@ -386,7 +386,7 @@ bool gbx_session_on_question(gbx_session *s, const gbx_rpc_message *message)
     gbx_upstream_call *each;
     gbx_view id;
     const char *why;
-    int code = GBX_RPC_METHOD_NOT_FOUND; /* what was not declared */
+    int code = GBX_RPC_METHOD_NOT_FOUND; /* not declared */
 
     if (kind == NULL)
         return false;

@@ -108,7 +108,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     case GBX_ASK_NOTHING:
         /* Nobody waits for the answers to some requests. */
         if (id <= 0 || id > s->last_id)
-            gbx_session_log(s, "an answer to what was not asked was dropped");
+            gbx_session_log(s, "an answer without a request was dropped");
         break;
     }
 }
@@ -273,7 +273,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     }
 }
 
-/* The id of an answer that cannot be read, or 0. If it is no JSON (some write NaN), the id is
+/* The id of an answer that cannot be read, or 0. If it is not JSON (some write NaN), the id is
  * found only if it comes first; the key behind it begins with r or e. */
 static int64_t find_id(const char *text, size_t len)
 {

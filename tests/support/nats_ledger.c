@@ -14,6 +14,7 @@
 
 #define SLOTS       16
 #define PATIENCE_MS 30000 /* for an answer: no call has half of that */
+#define REST_MS     500   /* after a call for which there was no runner */
 
 static int notes;
 static unsigned self;
@@ -77,6 +78,7 @@ typedef struct slot {
     unsigned call;
     gbx_signal *stop;
     double began_ms, abort_ms; /* 0: it is not aborted */
+    double rest_ms;            /* no new call until then */
 } slot;
 
 static slot slots[SLOTS];
@@ -88,6 +90,8 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     slot *s = user;
 
     note('A', s->call, gbx_result_code(result));
+    if (gbx_result_code(result) == GBX_CODE_UNAVAILABLE)
+        s->rest_ms = now_ms() + REST_MS;
     gbx_result_free(result);
     s->is_busy = false;
 }
@@ -146,7 +150,7 @@ static void run_until(unsigned *number, unsigned calls)
     while (*number < calls || busy > 0) {
         busy = 0;
         for (unsigned i = 0; i < SLOTS; i++) {
-            if (!slots[i].is_busy && *number < calls)
+            if (!slots[i].is_busy && slots[i].rest_ms < now_ms() && *number < calls)
                 begin(&slots[i], (*number)++);
             if (slots[i].is_busy) {
                 busy++;

@@ -348,7 +348,7 @@ test('a legacy server does not say which call it asks for: the answer comes to i
     const box = await open('v1');
     box.answer = () => new Promise((resolve) => { setTimeout(resolve, 5200, { action: 'decline' }); });
     const code = `return Promise.all([servers.legacy.${calls}])`;
-    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code, timeout_ms: 5000 } });
+    const { structuredContent } = await box.client.callTool({ name: 'execute', arguments: { code, timeout_ms: 60000 } });
     assert.deepEqual(structuredContent.result?.flat(), [{ action: 'decline' }], calls);
   }));
 });

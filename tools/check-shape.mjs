@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 43288,
   'lines in src/mcp/code': 8595,
   'lines in src/mcp/data': 3732,
-  'lines in tests and node/test': 79938,
+  'lines in tests and node/test': 80015,
   'files in src': 408,
   'headers in src': 81,
   'C files under 60 lines': 5,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 10,
-  'words in pages of docs': 14341,
+  'words in pages of docs': 14348,
   'words in ARCHITECTURE.md': 2480,
   'call cycles between files of src': 0,
 };

@@ -509,13 +509,14 @@ static void let_go(gbx_upstream_call *call)
 {
     if (--call->questions.open > 0)
         return;
-    if (call->is_refused)
-        gbx_call_end_later(call,
-                           call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL
-                                            : GBX_UPSTREAM_INPUT,
-                           UNGIVEN);
-    else
+    if (!call->is_refused) {
         gbx_call_send_again(call);
+        return;
+    }
+    gbx_call_withdraw(call, UNGIVEN);
+    gbx_call_end_later(call,
+                       call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL : GBX_UPSTREAM_INPUT,
+                       UNGIVEN);
 }
 
 /* NULL: they are asked; else why not. */
@@ -553,11 +554,13 @@ void gbx_call_on_questions(gbx_upstream_call *call, gbx_view result)
 {
     const char *why = ask_all(call, result);
 
+    if (why == NULL)
+        return;
+    call->id = GBX_NO_ID; /* its request is answered; its task waits */
+    gbx_call_withdraw(call, why);
     /* After an answer the server may have done something. */
-    if (why != NULL)
-        gbx_call_fail(call,
-                      call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL : GBX_UPSTREAM_INPUT,
-                      why, false);
+    gbx_call_fail(call, call->rounds > 1 ? GBX_UPSTREAM_PROTOCOL : GBX_UPSTREAM_INPUT,
+                  why, false);
 }
 
 /* action NULL: it has none, and the call fails once the others are answered. */

@@ -46,16 +46,6 @@ static bool is_blank(const char *line, size_t len)
     return true;
 }
 
-/* Take n bytes, and the newline after them if is_end, out of the chunk. */
-static const char *take(gbx_mcp_line_reader *lines, size_t n, bool is_end)
-{
-    const char *at = lines->chunk;
-
-    lines->chunk += n + is_end;
-    lines->left -= n + is_end;
-    return at;
-}
-
 static gbx_mcp_line_kind give(const char *line, size_t len, const char **ret_line,
                               size_t *ret_len)
 {
@@ -94,8 +84,10 @@ gbx_mcp_line_kind gbx_mcp_line_reader_next(gbx_mcp_line_reader *lines,
     while (lines->left > 0) {
         const char *newline = memchr(lines->chunk, '\n', lines->left);
         size_t n = newline != NULL ? (size_t)(newline - lines->chunk) : lines->left;
-        const char *at = take(lines, n, newline != NULL);
+        const char *at = lines->chunk;
 
+        lines->chunk += n + (newline != NULL);
+        lines->left -= n + (newline != NULL);
         if (lines->skipping) {
             lines->skipping = newline == NULL;
             continue;
@@ -192,18 +184,12 @@ static void break_off(gbx_mcp_output *out, int os_errno)
     gbx_mcp_timer_fire(&out->due);
 }
 
-/* True if the pipe holds bytes that its reader has not read. */
-static bool is_unread(const gbx_mcp_output *out)
-{
-    int bytes = 0;
-
-    return ioctl(out->fd, out->ask_unread, &bytes) == 0 && bytes > 0;
-}
-
 /* The number of bytes that may be written now: up to the next part that must wait. */
 static size_t writable_bytes(gbx_mcp_output *out)
 {
     uint64_t begins;
+    bool is_unread; /* the pipe holds bytes that its reader has not read */
+    int bytes;
 
     while (out->parts.len > 0) {
         memcpy(&begins, out->parts.data, sizeof begins);
@@ -211,7 +197,9 @@ static size_t writable_bytes(gbx_mcp_output *out)
             return (size_t)(begins - out->written);
         if (out->part_ns == 0)
             out->part_ns = gbx_clock_now_ns();
-        if (is_unread(out) && gbx_clock_now_ns() - out->part_ns < PART_NS) {
+        bytes = 0;
+        is_unread = ioctl(out->fd, out->ask_unread, &bytes) == 0 && bytes > 0;
+        if (is_unread && gbx_clock_now_ns() - out->part_ns < PART_NS) {
             gbx_mcp_timer_set(&out->due, PART_LOOK_MS);
             return 0;
         }

@@ -310,41 +310,28 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
 
 /* ---- ids of answers --------------------------------------------------------- */
 
-/* Read the digits of an integer as we write them; *ret is 0 if there are none. */
-static const char *read_digits(const char *at, const char *end, int64_t *ret)
-{
-    const char *first = at;
-
-    *ret = 0;
-    if (at < end && *at == '0')
-        return at;
-    for (; at < end && *at >= '0' && *at <= '9' && at - first < 18; at++)
-        *ret = *ret * 10 + (*at - '0');
-    return at;
-}
-
-/* Skip a fraction that is all zeros. */
-static const char *skip_zeros(const char *at, const char *end)
-{
-    if (end - at < 2 || at[0] != '.' || at[1] != '0')
-        return at;
-    for (at++; at < end && *at == '0';)
-        at++;
-    return at;
-}
-
 bool gbx_id_read(gbx_view view, int64_t *ret)
 {
     bool is_text = gbx_view_kind(view) == '"';
     const char *end;
+    const char *first;
     const char *at;
-    int64_t id;
+    int64_t id = 0;
 
     if (!is_text && gbx_view_kind(view) != '0')
         return false;
     end = view.at + view.len - is_text;
-    at = read_digits(view.at + is_text, end, &id);
-    if ((is_text ? at : skip_zeros(at, end)) != end || id == 0)
+    first = at = view.at + is_text;
+    /* The digits are of an integer as we write it. */
+    if (at < end && *at == '0')
+        return false;
+    for (; at < end && *at >= '0' && *at <= '9' && at - first < 18; at++)
+        id = id * 10 + (*at - '0');
+    /* A number may have a fraction that is all zeros. */
+    if (!is_text && end - at >= 2 && at[0] == '.' && at[1] == '0')
+        for (at++; at < end && *at == '0';)
+            at++;
+    if (at != end || id == 0)
         return false;
     *ret = id;
     return true;

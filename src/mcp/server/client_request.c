@@ -228,19 +228,13 @@ bool gbx_mcp_takes_links(const gbx_mcp_request *request)
     return strcmp(gbx_mcp_request_version(request), GBX_MCP_LINKS_SINCE) >= 0;
 }
 
-/* How the page can ask. */
-static unsigned page_asks(const gbx_mcp_server *server)
-{
-    const gbx_mcp_page *page = &server->page;
-
-    return page->is_watched != NULL && page->is_watched(page->user) ? GBX_MCP_ASK_FORM
-                                                                    : 0;
-}
-
 unsigned gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
+    const gbx_mcp_page *page = &request->server->page;
+    bool has_page = page->is_watched != NULL && page->is_watched(page->user);
+
     return !request->is_cancelled && request->method->is_stateful
-               ? request->era.can_ask | page_asks(request->server)
+               ? request->era.can_ask | (has_page ? GBX_MCP_ASK_FORM : 0u)
                : 0;
 }
 
@@ -290,34 +284,28 @@ static bool is_forgotten(const gbx_mcp_request *request)
     return request->is_cancelled || (request->id_len == 0 && request->round == 0);
 }
 
-/* The answer is too long, or memory is out: send an error instead. */
-static void send_instead(gbx_mcp_request *request)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
-    gbx_mcp_server *server = request->server;
-
-    begin(&to, request, "error");
-    gbx_rpc_put_error(
-        &to, GBX_RPC_INTERNAL_ERROR,
-        "the answer cannot be sent: it is too large, or too much waits to "
-        "be read already",
-        NULL);
-    gbx_rpc_end(&to);
-    if (!send_line(server, &to))
-        server->hooks.give_up(server->hooks.user);
-}
-
 /* A client that reads an answer together with progress drops the progress: the answer
  * ends its listener first. So the client must read the answer separately. */
 static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
 {
     const gbx_mcp_client_hooks *hooks = &request->server->hooks;
     bool has_progress = request->progress > GBX_MCP_NO_PROGRESS;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf instead = {0};
 
     if (!answer->failed && has_progress && hooks->part != NULL)
         hooks->part(hooks->user);
-    if (answer->failed || !send_line(request->server, answer))
-        send_instead(request);
+    if (!answer->failed && send_line(request->server, answer))
+        return;
+    /* It is too long, or memory is out. */
+    begin(&instead, request, "error");
+    gbx_rpc_put_error(
+        &instead, GBX_RPC_INTERNAL_ERROR,
+        "the answer cannot be sent: it is too large, or too much waits to "
+        "be read already",
+        NULL);
+    gbx_rpc_end(&instead);
+    if (!send_line(request->server, &instead))
+        hooks->give_up(hooks->user);
 }
 
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,

@@ -345,13 +345,6 @@ static void ask_by_retry(gbx_mcp_request *request)
     gbx_mcp_reply_interim(request, &to);
 }
 
-static bool is_of_the_retry(gbx_view name)
-{
-    return gbx_view_is_text(name, "_meta") ||
-           gbx_view_is_text(name, "inputResponses") ||
-           gbx_view_is_text(name, "requestState");
-}
-
 static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
 {
     size_t cursor = 0;
@@ -370,9 +363,14 @@ static bool has_all_of(gbx_view params, gbx_view others)
     size_t cursor = 0;
     gbx_view name, value;
 
-    while (gbx_view_next(others, &cursor, &name, &value))
-        if (!is_of_the_retry(name) && !has_member(params, name, value))
+    while (gbx_view_next(others, &cursor, &name, &value)) {
+        bool is_of_the_retry = gbx_view_is_text(name, "_meta") ||
+                               gbx_view_is_text(name, "inputResponses") ||
+                               gbx_view_is_text(name, "requestState");
+
+        if (!is_of_the_retry && !has_member(params, name, value))
             return false;
+    }
     return true;
 }
 
@@ -449,25 +447,6 @@ bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
 
 /* ---- the turn of the loop ---------------------------------------------------- */
 
-static void give_answer(gbx_mcp_ask_entry *ask)
-{
-    gbx_view content = {0};
-
-    if (ask->content != NULL)
-        (void)gbx_view_open(ask->content, strlen(ask->content), &content);
-    ask->done(ask->user, ask->answer, content);
-    free(ask->content);
-    free(ask->params);
-    free(ask);
-}
-
-static void await_page(gbx_mcp_ask_entry *ask)
-{
-    ask->is_sent = true;
-    ask->until_ns =
-        gbx_clock_now_ns() + (int64_t)ask->request->server->ask_ms * GBX_NS_PER_MS;
-}
-
 static void send_open(gbx_mcp_server *server)
 {
     gbx_mcp_ask_entry *ask;
@@ -481,15 +460,18 @@ static void send_open(gbx_mcp_server *server)
         ask->is_local =
             ask->shown > 0 && (request->era.can_ask & GBX_MCP_ASK_FORM) == 0;
         if (ask->is_local ? (gbx_mcp_can_ask(request) & GBX_MCP_ASK_FORM) == 0
-                          : (request->era.can_ask & ask->what) == 0)
+                          : (request->era.can_ask & ask->what) == 0) {
             /* The page was left, or the client has come back with other capabilities. */
             gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
-        else if (ask->is_local)
-            await_page(ask);
-        else if (!request->era.is_modern)
+        } else if (ask->is_local) { /* wait for the page */
+            ask->is_sent = true;
+            ask->until_ns =
+                gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
+        } else if (!request->era.is_modern) {
             send_legacy(ask);
-        else if (request->id_len > 0)
+        } else if (request->id_len > 0) {
             ask_by_retry(ask->request); /* with all of its questions */
+        }
     }
 }
 
@@ -498,6 +480,8 @@ void gbx_mcp_asks_settle(gbx_mcp_server *server)
     gbx_mcp_ask_entry *ask = TAILQ_FIRST(&server->asks);
 
     while (ask != NULL) {
+        gbx_view content = {0};
+
         if (!ask->is_answered) {
             ask = TAILQ_NEXT(ask, entry);
             continue;
@@ -507,7 +491,12 @@ void gbx_mcp_asks_settle(gbx_mcp_server *server)
             server->page.hide(server->page.user, ask->shown);
         if (ask->request != NULL)
             ask->request->ask_count--;
-        give_answer(ask);
+        if (ask->content != NULL)
+            (void)gbx_view_open(ask->content, strlen(ask->content), &content);
+        ask->done(ask->user, ask->answer, content);
+        free(ask->content);
+        free(ask->params);
+        free(ask);
         ask = TAILQ_FIRST(&server->asks); /* it may have ended any request */
     }
     if (!server->is_ended)

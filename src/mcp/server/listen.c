@@ -74,24 +74,6 @@ static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
     gbx_mcp_send(server, &to);
 }
 
-static void announce_list(gbx_mcp_server *server, size_t change)
-{
-    gbx_mcp_list list = changes[change].list;
-    const gbx_mcp_listen *l;
-
-    if (server->version[0] != '\0' && server->legacy.lists[list])
-        notify(server, &server->legacy, changes[change].notification, NULL);
-    LIST_FOREACH(l, &server->listens, entry)
-    if (l->lists[list])
-        notify(server, l, changes[change].notification, NULL);
-}
-
-static void free_listen(gbx_mcp_listen *listen)
-{
-    gbx_mcp_uris_free(&listen->uris);
-    free(listen);
-}
-
 static void tell_subscribed(const gbx_mcp_server *server)
 {
     if (server->proxy != NULL)
@@ -124,25 +106,14 @@ void gbx_mcp_server_list_changed(gbx_mcp_server *server, gbx_mcp_list list)
 /* ---- subscriptions/listen --------------------------------------------------- */
 
 /* False: the filter is malformed. */
-static bool read_uris(gbx_mcp_listen *listen, gbx_view list)
+static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
 {
+    gbx_view list = gbx_view_member(filter, "resourceSubscriptions");
     char uri[GBX_MCP_URI_MAX];
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
 
-    if (list.at == NULL)
-        return true;
-    if (gbx_view_kind(list) != '[')
-        return false;
-    while (gbx_view_next(list, &cursor, &name, &value))
-        if (!gbx_rpc_copy_text(value, uri, sizeof uri) || !add_uri(&listen->uris, uri))
-            return false;
-    return true;
-}
-
-static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
-{
     if (gbx_view_kind(filter) != '{')
         return false;
     for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
@@ -152,7 +123,14 @@ static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
             return false;
         listen->lists[changes[i].list] = gbx_view_is_true(flag);
     }
-    return read_uris(listen, gbx_view_member(filter, "resourceSubscriptions"));
+    if (list.at == NULL)
+        return true;
+    if (gbx_view_kind(list) != '[')
+        return false;
+    while (gbx_view_next(list, &cursor, &name, &value))
+        if (!gbx_rpc_copy_text(value, uri, sizeof uri) || !add_uri(&listen->uris, uri))
+            return false;
+    return true;
 }
 
 static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
@@ -176,17 +154,6 @@ static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
     gbx_mcp_send(server, &to);
 }
 
-static void close_listen(gbx_mcp_server *server, const gbx_mcp_listen *listen)
-{
-    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
-
-    gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
-    gbx_json_put_text(&to, "resultType", "complete");
-    put_subscription(&to, listen, server->info);
-    gbx_rpc_end(&to);
-    gbx_mcp_send(server, &to);
-}
-
 void gbx_mcp_on_listen(gbx_mcp_request *request)
 {
     gbx_mcp_server *server = request->server;
@@ -204,7 +171,8 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     }
     listen = gbx_need(calloc(1, sizeof *listen));
     if (!read_filter(listen, gbx_view_member(request->params, "notifications"))) {
-        free_listen(listen);
+        gbx_mcp_uris_free(&listen->uris);
+        free(listen);
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
                      "notifications must be an object of flags, and of at most 1024 "
                      "URIs in resourceSubscriptions");
@@ -220,7 +188,7 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     gbx_mcp_request_free(request);
 }
 
-static gbx_mcp_listen *find_listen(const gbx_mcp_server *server, gbx_view id)
+gbx_mcp_listen *gbx_mcp_listen_find(const gbx_mcp_server *server, gbx_view id)
 {
     gbx_mcp_listen *l;
 
@@ -234,18 +202,14 @@ static void drop_listen(gbx_mcp_server *server, gbx_mcp_listen *listen)
 {
     LIST_REMOVE(listen, entry);
     server->listen_count--;
-    free_listen(listen);
+    gbx_mcp_uris_free(&listen->uris);
+    free(listen);
     tell_subscribed(server);
-}
-
-bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id)
-{
-    return find_listen(server, id) != NULL;
 }
 
 bool gbx_mcp_listen_cancel(gbx_mcp_server *server, gbx_view id)
 {
-    gbx_mcp_listen *listen = find_listen(server, id);
+    gbx_mcp_listen *listen = gbx_mcp_listen_find(server, id);
 
     if (listen != NULL)
         drop_listen(server, listen);
@@ -257,7 +221,13 @@ void gbx_mcp_listens_end(gbx_mcp_server *server)
     gbx_mcp_listen *listen;
 
     while ((listen = LIST_FIRST(&server->listens)) != NULL) {
-        close_listen(server, listen);
+        gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
+
+        gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
+        gbx_json_put_text(&to, "resultType", "complete");
+        put_subscription(&to, listen, server->info);
+        gbx_rpc_end(&to);
+        gbx_mcp_send(server, &to);
         drop_listen(server, listen);
     }
 }
@@ -272,14 +242,22 @@ void gbx_mcp_uris_free(gbx_mcp_uris *uris)
 void gbx_mcp_announce(gbx_mcp_server *server)
 {
     bool *is_changed = server->is_changed;
+    const gbx_mcp_listen *l;
 
     is_changed[GBX_MCP_RESOURCES] |= is_changed[GBX_MCP_TEMPLATES];
     is_changed[GBX_MCP_TEMPLATES] = false;
     for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
-        if (!is_changed[changes[i].list])
+        const char *method = changes[i].notification;
+        gbx_mcp_list list = changes[i].list;
+
+        if (!is_changed[list])
             continue;
-        is_changed[changes[i].list] = false;
-        announce_list(server, i);
+        is_changed[list] = false;
+        if (server->version[0] != '\0' && server->legacy.lists[list])
+            notify(server, &server->legacy, method, NULL);
+        LIST_FOREACH(l, &server->listens, entry)
+        if (l->lists[list])
+            notify(server, l, method, NULL);
     }
 }
 

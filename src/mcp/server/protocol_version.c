@@ -39,12 +39,6 @@ static void put_capabilities(gbx_buf *to, const gbx_mcp_server *server)
     (void)gbx_buf_puts(to, "\"logging\":{}}");
 }
 
-static gbx_mcp_era era_of(gbx_view capabilities, int log_level)
-{
-    return (gbx_mcp_era){.can_ask = gbx_mcp_asking_read(capabilities),
-                         .log_level = log_level};
-}
-
 const char *gbx_mcp_level_name(int level)
 {
     return level_names[level];
@@ -83,8 +77,9 @@ static const char *find_fault(const gbx_mcp_server *server, const char *method,
         return bad_version;
     if (gbx_view_kind(capabilities) != '{')
         return bad_meta;
-    *ret = era_of(capabilities, level_of(level));
-    ret->is_modern = true;
+    *ret = (gbx_mcp_era){.is_modern = true,
+                         .can_ask = gbx_mcp_asking_read(capabilities),
+                         .log_level = level_of(level)};
     return level.at == NULL || ret->log_level >= 0 ? NULL
                                                    : META
                "logLevel is not a level of logs";
@@ -131,7 +126,8 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
         !gbx_text_is_listed(GBX_MCP_LEGACY, version, strlen(version)))
         memcpy(version, GBX_MCP_LEGACY_NEWEST, sizeof GBX_MCP_LEGACY_NEWEST);
     memcpy(server->version, version, sizeof version);
-    server->era = era_of(capabilities, -1);
+    server->era =
+        (gbx_mcp_era){.can_ask = gbx_mcp_asking_read(capabilities), .log_level = -1};
     request->era = server->latest = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_json_put_text(&to, "protocolVersion", version);

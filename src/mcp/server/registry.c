@@ -20,12 +20,6 @@
 
 /* ---- entries ----------------------------------------------------------------- */
 
-static void free_entry(gbx_mcp_entry *entry)
-{
-    free(entry->key);
-    free(entry->shown);
-}
-
 static gbx_mcp_entry *find_entry(const gbx_mcp_registry *registry, const char *key)
 {
     for (size_t i = 0; i < registry->count; i++)
@@ -67,7 +61,8 @@ static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
     }
     if (at != NULL) {
         is_same = strcmp(at->shown, entry.shown) == 0;
-        free_entry(at);
+        free(at->key);
+        free(at->shown);
     } else {
         registry->entries = gbx_need(
             reallocarray(registry->entries, registry->count + 1, sizeof entry));
@@ -80,14 +75,6 @@ static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
         gbx_mcp_settle_soon(server);
     }
     return true;
-}
-
-void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry)
-{
-    for (size_t i = 0; i < registry->count; i++)
-        free_entry(&registry->entries[i]);
-    free(registry->entries);
-    *registry = (gbx_mcp_registry){0};
 }
 
 /* ---- what is offered --------------------------------------------------------- */
@@ -105,19 +92,15 @@ static bool put_object(gbx_buf *to, const char *name, const char *json)
     return true;
 }
 
-/* The protocol's rule for names of tools. */
-static bool is_name(const char *text)
-{
-    size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                              "0123456789_.-");
-
-    return len > 0 && len <= 128 && text[len] == '\0';
-}
-
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
     gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
+    /* The protocol's rule for names of tools. */
+    size_t len =
+        strspn(tool->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                           "0123456789_.-");
+    bool is_name = len > 0 && len <= 128 && tool->name[len] == '\0';
 
     if (server->offers != NULL && !server->offers(server->offers_user, tool->name))
         return true;
@@ -125,7 +108,7 @@ bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
     gbx_json_put_text(&shown, "name", tool->name);
     gbx_json_put_text(&shown, "title", tool->title);
     gbx_json_put_text(&shown, "description", tool->description);
-    if (!is_name(tool->name) || tool->input_schema == NULL ||
+    if (!is_name || tool->input_schema == NULL ||
         !put_object(&shown, "inputSchema", tool->input_schema) ||
         !put_object(&shown, "outputSchema", tool->output_schema) ||
         !put_object(&shown, "annotations", tool->annotations) ||

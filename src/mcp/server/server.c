@@ -82,16 +82,6 @@ static void refuse_method(gbx_mcp_server *server, const gbx_rpc_message *message
     gbx_mcp_refuse(server, message->id, GBX_RPC_METHOD_NOT_FOUND, text, NULL);
 }
 
-/* Why another request is refused, or NULL. */
-static const char *overload(const gbx_mcp_server *server, size_t len)
-{
-    if (server->request_count >= GBX_MCP_REQUESTS_MAX)
-        return "too many requests are in flight";
-    if (server->request_bytes + len > GBX_MCP_MESSAGE_MAX)
-        return "the requests in flight are too large together";
-    return NULL;
-}
-
 static bool is_held(const gbx_mcp_server *server)
 {
     return server->holds > 0 && !server->is_impatient;
@@ -107,10 +97,14 @@ static void on_request(gbx_mcp_server *server, const gbx_rpc_message *message,
                        const char *text, size_t len)
 {
     gbx_mcp_era era = {.log_level = -1};
-    const char *too_much = overload(server, len);
+    const char *too_much = NULL;
     const gbx_mcp_method *method;
     gbx_mcp_request *request;
 
+    if (server->request_count >= GBX_MCP_REQUESTS_MAX)
+        too_much = "too many requests are in flight";
+    else if (server->request_bytes + len > GBX_MCP_MESSAGE_MAX)
+        too_much = "the requests in flight are too large together";
     if (!gbx_mcp_era_read(server, message, &era))
         return;
     method = find_method(message->method, era.is_modern);
@@ -119,7 +113,7 @@ static void on_request(gbx_mcp_server *server, const gbx_rpc_message *message,
         return;
     }
     if (gbx_mcp_request_find(server, message->id) != NULL ||
-        gbx_mcp_listen_has(server, message->id)) {
+        gbx_mcp_listen_find(server, message->id) != NULL) {
         /* An error with this id would be taken for the answer to the first request. */
         gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
                        "a request with this id is in flight", NULL);
@@ -182,22 +176,11 @@ static void dispatch(gbx_mcp_server *server, const gbx_rpc_message *message,
     }
 }
 
-static void take_view(gbx_mcp_server *server, gbx_view value)
-{
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-
-    if (!gbx_rpc_read_view(value, &message, &fault)) {
-        if (fault.is_answerable)
-            gbx_mcp_refuse(server, fault.id, fault.code, fault.message, NULL);
-        return;
-    }
-    dispatch(server, &message, value.at, value.len);
-}
-
 /* Each request is answered separately when it is done: a slow one delays no other. */
 static void take_batch(gbx_mcp_server *server, gbx_view batch)
 {
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
     size_t cursor = 0;
     size_t count = 0;
     gbx_view name;
@@ -209,7 +192,10 @@ static void take_batch(gbx_mcp_server *server, gbx_view batch)
                            "a batch has at most 100 messages", NULL);
             return;
         }
-        take_view(server, value);
+        if (gbx_rpc_read_view(value, &message, &fault))
+            dispatch(server, &message, value.at, value.len);
+        else if (fault.is_answerable)
+            gbx_mcp_refuse(server, fault.id, fault.code, fault.message, NULL);
     }
     if (count == 0)
         gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
@@ -276,17 +262,6 @@ size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server)
     return count;
 }
 
-/* The newest request that was not cancelled, or NULL. */
-static gbx_mcp_request *first_request(const gbx_mcp_server *server)
-{
-    gbx_mcp_request *r;
-
-    LIST_FOREACH(r, &server->requests, entry)
-    if (!r->is_cancelled)
-        return r;
-    return NULL;
-}
-
 void gbx_mcp_server_end(gbx_mcp_server *server)
 {
     gbx_mcp_request *request;
@@ -295,29 +270,16 @@ void gbx_mcp_server_end(gbx_mcp_server *server)
         return;
     gbx_mcp_listens_end(server);
     server->is_ended = true;
-    while ((request = first_request(server)) != NULL)
-        gbx_mcp_request_cancel(request);
+    do { /* a cancelled request may end others */
+        LIST_FOREACH(request, &server->requests, entry)
+        if (!request->is_cancelled)
+            break;
+        if (request != NULL)
+            gbx_mcp_request_cancel(request);
+    } while (request != NULL);
 }
 
 /* ---- holds ------------------------------------------------------------------- */
-
-/* The oldest request runs first; it is the last in the list. */
-static void run_held(gbx_mcp_server *server)
-{
-    gbx_mcp_request *held;
-    gbx_mcp_request *r;
-
-    do {
-        held = NULL;
-        LIST_FOREACH(r, &server->requests, entry)
-        if (r->is_held && !must_wait(r))
-            held = r;
-        if (held != NULL) {
-            held->is_held = false;
-            held->method->run(held);
-        }
-    } while (held != NULL);
-}
 
 static void on_impatience(void *user)
 {
@@ -347,10 +309,21 @@ void gbx_mcp_server_release(gbx_mcp_server *server)
 static void on_settle(void *user)
 {
     gbx_mcp_server *server = user;
+    gbx_mcp_request *held;
+    gbx_mcp_request *r;
 
     gbx_mcp_request_settle(server);
     gbx_mcp_asks_settle(server);
-    run_held(server);
+    do { /* the oldest held request runs first; it is the last in the list */
+        held = NULL;
+        LIST_FOREACH(r, &server->requests, entry)
+        if (r->is_held && !must_wait(r))
+            held = r;
+        if (held != NULL) {
+            held->is_held = false;
+            held->method->run(held);
+        }
+    } while (held != NULL);
     if (!is_held(server))
         gbx_mcp_announce(server);
 }
@@ -364,31 +337,25 @@ static void on_expiry(void *user)
     gbx_mcp_beat(server);
 }
 
-static char *print_info(const gbx_mcp_server_options *o)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf info = {.ceiling = TEXT_MAX};
-
-    (void)gbx_buf_puts(&info, "{");
-    gbx_json_put_text(&info, "name", o->name);
-    gbx_json_put_text(&info, "title", o->title);
-    gbx_json_put_text(&info, "version", o->version);
-    gbx_json_put_text(&info, "description", o->description);
-    (void)gbx_buf_puts(&info, "}");
-    return gbx_need(gbx_buf_take_string(&info, NULL));
-}
-
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
                                    const gbx_mcp_server_options *options)
 {
     gbx_mcp_server *server = gbx_need(calloc(1, sizeof *server));
+    gbx_buf info = {.ceiling = TEXT_MAX};
 
+    (void)gbx_buf_puts(&info, "{");
+    gbx_json_put_text(&info, "name", options->name);
+    gbx_json_put_text(&info, "title", options->title);
+    gbx_json_put_text(&info, "version", options->version);
+    gbx_json_put_text(&info, "description", options->description);
+    (void)gbx_buf_puts(&info, "}");
+    server->info = gbx_need(gbx_buf_take_string(&info, NULL));
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
     server->offers = options->offers;
     server->offers_user = options->offers_user;
     server->telemetry = options->telemetry;
-    server->info = print_info(options);
     server->is_ended = true;
     server->era.log_level = -1;
     TAILQ_INIT(&server->asks);
@@ -407,8 +374,15 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
     gbx_mcp_server_end(server);
     while (!LIST_EMPTY(&server->requests))
         gbx_mcp_request_free(LIST_FIRST(&server->requests));
-    for (size_t i = 0; i < GBX_MCP_LISTS; i++)
-        gbx_mcp_registry_cleanup(&server->lists[i]);
+    for (size_t i = 0; i < GBX_MCP_LISTS; i++) {
+        const gbx_mcp_registry *list = &server->lists[i];
+
+        for (size_t k = 0; k < list->count; k++) {
+            free(list->entries[k].key);
+            free(list->entries[k].shown);
+        }
+        free(list->entries);
+    }
     gbx_mcp_timer_cleanup(&server->settle);
     gbx_mcp_timer_cleanup(&server->expiry);
     gbx_mcp_timer_cleanup(&server->patience);

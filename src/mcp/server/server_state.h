@@ -282,7 +282,8 @@ void gbx_mcp_on_listen(gbx_mcp_request *request);
 void gbx_mcp_announce(gbx_mcp_server *server);
 /* False: no subscription has that id. */
 bool gbx_mcp_listen_cancel(gbx_mcp_server *server, gbx_view id);
-bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id);
+/* NULL: no subscription has that id. */
+gbx_mcp_listen *gbx_mcp_listen_find(const gbx_mcp_server *server, gbx_view id);
 /* Close all subscriptions with their results. */
 void gbx_mcp_listens_end(gbx_mcp_server *server);
 void gbx_mcp_uris_free(gbx_mcp_uris *uris);
@@ -296,7 +297,6 @@ void gbx_mcp_on_prompt(gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is the resource that it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
-void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
 
 /* ---- server.c: methods --------------------------------------------- */
 

@@ -63,17 +63,12 @@ struct gbx_mcp_stdio {
     char chunk[CHUNK_BYTES];
 };
 
-static void stop_reading(gbx_mcp_stdio *s)
-{
-    (void)event_del(s->readable);
-}
-
 static void begin_ending(gbx_mcp_stdio *s)
 {
     if (s->phase == ENDING)
         return;
     s->phase = ENDING;
-    stop_reading(s);
+    (void)event_del(s->readable);
     gbx_mcp_server_end(s->server);
     gbx_mcp_timer_set(&s->timer, WIND_MS);
     gbx_mcp_timer_fire(&s->check);
@@ -85,7 +80,7 @@ static void begin_draining(gbx_mcp_stdio *s)
         return;
     s->phase = DRAINING;
     s->has_ended = true;
-    stop_reading(s);
+    (void)event_del(s->readable);
     if (!gbx_mcp_timer_is_set(&s->timer)) /* else on_rest() has set it before */
         gbx_mcp_timer_set(&s->timer, GRACE_MS);
     gbx_mcp_timer_fire(&s->check);
@@ -107,30 +102,23 @@ static void on_check(void *user)
         gbx_mcp_timer_set(&s->check, CHECK_MS);
 }
 
-/* Report it: users who pipe requests in would not know why an answer is missing. */
-static void say_unanswered(const gbx_mcp_stdio *s)
-{
-    size_t count = s->server->request_count;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(1)};
-
-    if (count == 0)
-        return;
-    gbx_mcp_server_name_oldest(s->server, &text);
-    gbx_mcp_warn("the input ended; %zu request%s not answered (%s%s)", count,
-                 count == 1 ? " was" : "s were", gbx_rpc_string(&text),
-                 count == 1 ? "" : ", ...");
-}
-
 static void on_timer(void *user)
 {
     gbx_mcp_stdio *s = user;
+    size_t count = s->server->request_count;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(1)};
 
     if (s->phase == ENDING) {
         gbx_mcp_loop_stop(s->loop, 0);
         return;
     }
-    if (s->has_ended)
-        say_unanswered(s);
+    /* Users who pipe requests in would not know why an answer is missing. */
+    if (s->has_ended && count > 0) {
+        gbx_mcp_server_name_oldest(s->server, &text);
+        gbx_mcp_warn("the input ended; %zu request%s not answered (%s%s)", count,
+                     count == 1 ? " was" : "s were", gbx_rpc_string(&text),
+                     count == 1 ? "" : ", ...");
+    }
     begin_ending(s);
 }
 
@@ -166,9 +154,10 @@ static void take_lines(gbx_mcp_stdio *s)
     }
 }
 
-static void listen_on(gbx_mcp_stdio *s)
+static void listen_on(void *user)
 {
     static const struct timeval now = {0};
+    gbx_mcp_stdio *s = user;
 
     take_lines(s);
     if (s->phase != SERVING)
@@ -281,7 +270,7 @@ static void on_give_up(void *user)
     gbx_mcp_timer_fire(&s->timer);
     if (s->phase == SERVING)
         s->phase = DRAINING; /* the timer ends it, since we may be inside a handler */
-    stop_reading(s);
+    (void)event_del(s->readable);
 }
 
 static void on_idle(void *user)
@@ -295,11 +284,6 @@ static void on_idle(void *user)
 static void on_broken(void *user, int os_errno)
 {
     begin_ending(user);
-}
-
-static void on_drained(void *user)
-{
-    listen_on(user);
 }
 
 /* True if there was no error, or the client is gone: the ordinary end of a server. */
@@ -349,7 +333,7 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
                                   .idle = on_idle};
     gbx_mcp_output_hooks out_hooks = {.user = s,
                                       .broken = on_broken,
-                                      .drained = on_drained};
+                                      .drained = listen_on};
 
     s->loop = loop;
     s->server = server;

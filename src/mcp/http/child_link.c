@@ -37,34 +37,30 @@ static void drop_link(gbx_child_link *child)
     free(child);
 }
 
-static void feed_lines(gbx_child_link *child, const char *data, size_t len)
-{
-    gbx_mcp_line_kind kind;
-    const char *line;
-    size_t n;
-
-    gbx_mcp_line_reader_feed(&child->lines, data, len);
-    while ((kind = gbx_mcp_line_reader_next(&child->lines, &line, &n)) !=
-           GBX_MCP_LINE_NONE) {
-        if (child->is_freed)
-            continue;
-        if (kind == GBX_MCP_LINE)
-            child->hooks.line(child->hooks.user, line, n);
-        else
-            gbx_mcp_warn("a server process has sent too long a line");
-    }
-}
-
 static void on_input(struct bufferevent *bev, void *arg)
 {
     struct evbuffer *input = bufferevent_get_input(bev);
     gbx_child_link *child = arg;
     char chunk[16384];
+    gbx_mcp_line_kind kind;
+    const char *line;
+    size_t len;
     int n;
 
-    while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0)
-        if (!child->is_freed)
-            feed_lines(child, chunk, (size_t)n);
+    while ((n = evbuffer_remove(input, chunk, sizeof chunk)) > 0) {
+        if (child->is_freed)
+            continue;
+        gbx_mcp_line_reader_feed(&child->lines, chunk, (size_t)n);
+        while ((kind = gbx_mcp_line_reader_next(&child->lines, &line, &len)) !=
+               GBX_MCP_LINE_NONE) {
+            if (child->is_freed)
+                continue;
+            if (kind == GBX_MCP_LINE)
+                child->hooks.line(child->hooks.user, line, len);
+            else
+                gbx_mcp_warn("a server process has sent too long a line");
+        }
+    }
 }
 
 /* The child has ended, or was freed and has written nothing for END_MS. */

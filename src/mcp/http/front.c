@@ -147,25 +147,8 @@ static bool is_idle(const front *f, const gbx_http_session *s, int64_t for_ns)
 {
     bool is_lasting = s->is_modern && f->options->access == NULL;
 
-    return !is_lasting && !gbx_http_session_is_busy(s) &&
-           !gbx_streams_is_used(&s->streams) &&
+    return !is_lasting && s->pending_count == 0 && !gbx_streams_is_used(&s->streams) &&
            gbx_clock_now_ns() - s->used_ns >= for_ns;
-}
-
-/* End the session that has been idle longest, if it was for a minute: one of the caller's,
- * if that has too many. Its place becomes free soon after, when its child has ended. */
-static void make_place(front *f, const gbx_http_caller *caller)
-{
-    bool is_own = is_full(f, caller);
-    gbx_http_session *oldest = NULL;
-    gbx_http_session *s;
-
-    LIST_FOREACH(s, &f->sessions, entry)
-    if (is_idle(f, s, SPARE_NS) && (!is_own || strcmp(s->caller.id, caller->id) == 0) &&
-        (oldest == NULL || s->used_ns < oldest->used_ns))
-        oldest = s;
-    if (oldest != NULL)
-        end_session(oldest);
 }
 
 static void on_sweep(void *user)
@@ -224,6 +207,8 @@ static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller 
                         gbx_span body, gbx_view id, bool is_modern)
 {
     gbx_http_session *s = is_modern ? find_session(f, caller, "") : NULL;
+    gbx_http_session *oldest = NULL;
+    bool is_own;
 
     if (s == NULL)
         s = new_session(f, caller, is_modern);
@@ -231,7 +216,16 @@ static void post_to_new(front *f, gbx_http_connection *c, const gbx_http_caller 
         gbx_http_session_post(s, c, (const char *)body.data, body.len);
         return;
     }
-    make_place(f, caller);
+    /* End the session that has been idle longest, if it was for a minute: one of the
+     * caller's, if that has too many. Its place becomes free soon after, when its child
+     * has ended. */
+    is_own = is_full(f, caller);
+    LIST_FOREACH(s, &f->sessions, entry)
+    if (is_idle(f, s, SPARE_NS) && (!is_own || strcmp(s->caller.id, caller->id) == 0) &&
+        (oldest == NULL || s->used_ns < oldest->used_ns))
+        oldest = s;
+    if (oldest != NULL)
+        end_session(oldest);
     gbx_http_reply_error(c, 503, RETRY_LATER, id, GBX_RPC_INTERNAL_ERROR,
                          "too many sessions");
 }
@@ -317,22 +311,12 @@ static void on_post(front *f, gbx_http_connection *c, const gbx_http_caller *cal
     }
 }
 
-static void answer_metrics(const front *f, gbx_http_connection *c)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
-
-    gbx_metrics_print(f->options->metrics, &text);
-    gbx_metrics_put_gauge(&text, "glovebox_processes", "Processes that serve clients.",
-                          f->children.count);
-    gbx_http_reply(c, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
-                   text.len);
-}
-
 static void on_request(void *user, gbx_http_connection *c, const gbx_http_request *r)
 {
     front *f = user;
     gbx_http_caller caller = {0};
     gbx_http_verdict verdict = gbx_http_admit(f->options, c, r, &caller);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
     gbx_http_session *s;
 
     if (verdict == GBX_HTTP_ANSWERED)
@@ -340,8 +324,13 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
     if (f->phase != SERVING || verdict != GBX_HTTP_GO_ON) {
         refuse(c, 503, RETRY_LATER, NO_ID, "the server is not ready");
     } else if (gbx_http_wants_metrics(f->options, r)) {
-        if (gbx_http_check_call(f->options, c, &caller, NULL))
-            answer_metrics(f, c);
+        if (!gbx_http_check_call(f->options, c, &caller, NULL))
+            return;
+        gbx_metrics_print(f->options->metrics, &text);
+        gbx_metrics_put_gauge(&text, "glovebox_processes",
+                              "Processes that serve clients.", f->children.count);
+        gbx_http_reply(c, 200, NULL, "text/plain; version=0.0.4; charset=utf-8",
+                       text.data, text.len);
     } else if (strcmp(r->method, "POST") == 0) {
         on_post(f, c, &caller, r);
     } else if (gbx_http_is_modern(r, NULL)) {
@@ -359,16 +348,6 @@ static void on_request(void *user, gbx_http_connection *c, const gbx_http_reques
 
 /* ---- shutdown ------------------------------------------------------------------- */
 
-static bool is_busy(const front *f)
-{
-    const gbx_http_session *s;
-
-    LIST_FOREACH(s, &f->sessions, entry)
-    if (gbx_http_session_is_busy(s))
-        return true;
-    return gbx_http_server_is_sending(f->server);
-}
-
 static void begin_ending(front *f)
 {
     f->phase = ENDING;
@@ -380,8 +359,12 @@ static void begin_ending(front *f)
 static void on_check(void *user)
 {
     front *f = user;
+    const gbx_http_session *s;
+    bool is_busy = gbx_http_server_is_sending(f->server);
 
-    if (f->phase == DRAINING && !is_busy(f))
+    LIST_FOREACH(s, &f->sessions, entry)
+    is_busy = is_busy || s->pending_count > 0;
+    if (f->phase == DRAINING && !is_busy)
         begin_ending(f);
     if (f->phase == ENDING && f->children.count == 0 &&
         !gbx_http_server_is_sending(f->server))

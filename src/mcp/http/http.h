@@ -429,7 +429,6 @@ typedef struct gbx_streams {
     void (*gone)(void *user, gbx_stream *stream);
 } gbx_streams;
 
-void gbx_streams_init(gbx_streams *streams);
 void gbx_streams_cleanup(gbx_streams *streams);
 
 gbx_stream *gbx_stream_new(gbx_streams *streams, gbx_http_connection *c);
@@ -527,7 +526,5 @@ void gbx_http_session_listen(gbx_http_session *session, gbx_http_connection *c,
                              const char *last_event_id);
 /* Send the child a request of our own; `ready` is called when it answers. */
 void gbx_http_session_probe(gbx_http_session *session);
-/* Do requests wait for their answers? */
-bool gbx_http_session_is_busy(const gbx_http_session *session);
 
 #endif

@@ -177,37 +177,6 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 /* ---- the request --------------------------------------------------------------- */
 
-static const char *reason_of(int status)
-{
-    static const struct {
-        int status;
-        const char *text;
-    } reasons[] = {
-        {200, "OK"},
-        {202, "Accepted"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {406, "Not Acceptable"},
-        {408, "Request Timeout"},
-        {413, "Content Too Large"},
-        {415, "Unsupported Media Type"},
-        {417, "Expectation Failed"},
-        {431, "Request Header Fields Too Large"},
-        {501, "Not Implemented"},
-        {502, "Bad Gateway"},
-        {503, "Service Unavailable"},
-        {505, "HTTP Version Not Supported"},
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(reasons); i++)
-        if (reasons[i].status == status)
-            return reasons[i].text;
-    return "Error";
-}
-
 /* True if len more bytes fit, besides the unread output of all clients. Small answers
  * always fit. */
 static bool has_room(const gbx_http_server *server, size_t len)
@@ -222,27 +191,22 @@ static bool has_room(const gbx_http_server *server, size_t len)
     return held <= HELD_MAX;
 }
 
-/* Refuse the unfinished request with the largest body, to free memory. */
-static void refuse_largest(const gbx_http_server *server)
-{
-    gbx_http_connection *largest = NULL;
-    gbx_http_connection *c;
-
-    TAILQ_FOREACH(c, &server->connections, entry)
-    if (c->phase == READING &&
-        (largest == NULL || c->request.body.len > largest->request.body.len))
-        largest = c;
-    if (largest != NULL)
-        gbx_http_reply(largest, 503, NULL, NULL, NULL, 0);
-}
-
-/* The head is complete and accepted: the client may send the body. */
-static void await_body(gbx_http_connection *c)
+/* The head is complete. */
+static void judge_head(gbx_http_connection *c)
 {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    const char *expect = gbx_http_field_of(&c->request, "expect");
+    const gbx_http_hooks *hooks = &c->server->hooks;
+    gbx_http_verdict verdict = hooks->head(hooks->user, c, &c->request);
+    const char *expect;
 
+    c->is_held = verdict == GBX_HTTP_UNDECIDED;
+    if (c->is_held)
+        (void)bufferevent_disable(c->bev, EV_READ);
+    if (verdict != GBX_HTTP_GO_ON || c->request.part != GBX_HTTP_IN_BODY)
+        return;
+    /* The client may send the body. */
     gbx_mcp_timer_set(&c->deadline, BODY_MS);
+    expect = gbx_http_field_of(&c->request, "expect");
     if (expect == NULL || c->request.is_1_0) /* 1.0 has no such answer */
         return;
     if (strcasecmp(expect, "100-continue") != 0)
@@ -251,35 +215,17 @@ static void await_body(gbx_http_connection *c)
         (void)bufferevent_write(c->bev, go_on, sizeof go_on - 1);
 }
 
-/* The head is complete. */
-static void judge_head(gbx_http_connection *c)
-{
-    const gbx_http_hooks *hooks = &c->server->hooks;
-    gbx_http_verdict verdict = hooks->head(hooks->user, c, &c->request);
-
-    c->is_held = verdict == GBX_HTTP_UNDECIDED;
-    if (c->is_held)
-        (void)bufferevent_disable(c->bev, EV_READ);
-    else if (verdict == GBX_HTTP_GO_ON && c->request.part == GBX_HTTP_IN_BODY)
-        await_body(c);
-}
-
-static void take_request(gbx_http_connection *c)
+static void take_complete(gbx_http_connection *c)
 {
     const gbx_http_hooks *hooks = &c->server->hooks;
 
+    if (c->phase != READING || c->is_held || c->request.part != GBX_HTTP_COMPLETE)
+        return;
+    c->is_last = gbx_http_is_last(&c->request);
     c->phase = WAITING;
     gbx_mcp_timer_clear(&c->deadline);
     hooks->request(hooks->user, c, &c->request);
     drop_body(c);
-}
-
-static void take_complete(gbx_http_connection *c)
-{
-    if (c->phase != READING || c->is_held || c->request.part != GBX_HTTP_COMPLETE)
-        return;
-    c->is_last = gbx_http_is_last(&c->request);
-    take_request(c);
 }
 
 /* Read the next bytes of the request; *used is their number. */
@@ -289,6 +235,8 @@ static void read_request(gbx_http_connection *c, const char *data, size_t len,
     gbx_http_part part = c->request.part;
     size_t before = c->request.body.len;
     int status = gbx_http_request_feed(&c->request, data, len, used);
+    gbx_http_connection *largest = NULL;
+    gbx_http_connection *each;
 
     c->server->held += c->request.body.len - before;
     if (status != 0) {
@@ -297,8 +245,15 @@ static void read_request(gbx_http_connection *c, const char *data, size_t len,
     }
     if (part == GBX_HTTP_IN_HEAD && c->request.part != part)
         judge_head(c);
-    if (c->server->held > HELD_MAX)
-        refuse_largest(c->server);
+    if (c->server->held <= HELD_MAX)
+        return;
+    /* Refuse the unfinished request with the largest body, to free memory. */
+    TAILQ_FOREACH(each, &c->server->connections, entry)
+    if (each->phase == READING &&
+        (largest == NULL || each->request.body.len > largest->request.body.len))
+        largest = each;
+    if (largest != NULL)
+        gbx_http_reply(largest, 503, NULL, NULL, NULL, 0);
 }
 
 static void feed_request(gbx_http_connection *c, const char *data, size_t len)
@@ -425,16 +380,6 @@ static void on_again(void *user)
     gbx_http_server_accept(user);
 }
 
-static size_t max_connections(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-        limit.rlim_cur >= CONNECTIONS_MAX + OTHER_FDS)
-        return CONNECTIONS_MAX;
-    return limit.rlim_cur > OTHER_FDS ? limit.rlim_cur - OTHER_FDS : 1;
-}
-
 static void open_port(gbx_http_server *server, gbx_http_listener *listener)
 {
     http_port *port = &server->ports[server->port_count++];
@@ -453,11 +398,17 @@ gbx_http_server *gbx_http_server_new(gbx_mcp_loop *loop, gbx_http_listeners *lis
                                      gbx_http_tls *tls, const gbx_http_hooks *hooks)
 {
     gbx_http_server *server = gbx_need(calloc(1, sizeof *server));
+    struct rlimit limit;
 
     server->loop = loop;
     server->hooks = *hooks;
     server->tls = tls;
-    server->max = hooks->max > 0 ? hooks->max : max_connections();
+    server->max = CONNECTIONS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur < CONNECTIONS_MAX + OTHER_FDS)
+        server->max = limit.rlim_cur > OTHER_FDS ? limit.rlim_cur - OTHER_FDS : 1;
+    if (hooks->max > 0)
+        server->max = hooks->max;
     TAILQ_INIT(&server->connections);
     gbx_mcp_timer_init(&server->again, loop, on_again, server);
     for (size_t i = 0; i < listeners->count; i++)
@@ -523,7 +474,7 @@ void gbx_http_on_gone(gbx_http_connection *c, void (*gone)(void *user), void *us
 void gbx_http_end(gbx_http_connection *c)
 {
     c->gone = NULL;
-    if (c->phase == READING) /* refused; else take_request() drops it */
+    if (c->phase == READING) /* refused; else take_complete() drops it */
         drop_body(c);
     c->phase = FLUSHING;
     if (c->is_broken)
@@ -537,10 +488,36 @@ void gbx_http_end(gbx_http_connection *c)
 static void put_head(gbx_http_connection *c, int status, const char *fields,
                      bool is_last)
 {
+    static const struct {
+        int status;
+        const char *text;
+    } reasons[] = {
+        {200, "OK"},
+        {202, "Accepted"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {408, "Request Timeout"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {431, "Request Header Fields Too Large"},
+        {501, "Not Implemented"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+    const char *reason = "Error";
+
+    for (size_t i = 0; i < GBX_COUNTOF(reasons); i++)
+        if (reasons[i].status == status)
+            reason = reasons[i].text;
     c->is_last = c->is_last || is_last || c->server->is_ending;
     (void)evbuffer_add_printf(bufferevent_get_output(c->bev), "HTTP/1.1 %d %s\r\n%s%s",
-                              status, reason_of(status),
-                              c->is_last ? "Connection: close\r\n" : "",
+                              status, reason, c->is_last ? "Connection: close\r\n" : "",
                               fields != NULL ? fields : "");
 }
 

@@ -141,20 +141,6 @@ static int read_length(gbx_http_request *r)
     return r->left > GBX_HTTP_BODY_MAX ? 413 : 0;
 }
 
-/* Parse the head, which is in the buffer with its empty line. */
-static int read_head(gbx_http_request *r)
-{
-    char *at = (char *)r->head.data;
-    char *end = at + r->head.len - 2; /* the empty line */
-    int status = read_request_line(r, take_line(&at));
-
-    while (status == 0 && at < end)
-        status = read_field(r, take_line(&at));
-    if (status == 0 && (at != end || gbx_http_field_of(r, "host") == NULL))
-        status = 400;
-    return status != 0 ? status : read_length(r);
-}
-
 /* Data behind the head is taken out of the buffer again. */
 static int feed_head(gbx_http_request *r, const char *data, size_t len, size_t *used)
 {
@@ -162,6 +148,8 @@ static int feed_head(gbx_http_request *r, const char *data, size_t len, size_t *
     size_t room = GBX_HTTP_HEAD_MAX - before;
     size_t seam = before < 3 ? before : 3; /* the empty line may begin there */
     const uint8_t *end;
+    char *at;
+    char *empty; /* the empty line */
     int status;
 
     *used = len;
@@ -175,7 +163,15 @@ static int feed_head(gbx_http_request *r, const char *data, size_t len, size_t *
     *used = r->head.len - before;
     if (r->head.len == GBX_HTTP_HEAD_MAX)
         return 431;
-    status = read_head(r);
+    at = (char *)r->head.data;
+    empty = at + r->head.len - 2;
+    status = read_request_line(r, take_line(&at));
+    while (status == 0 && at < empty)
+        status = read_field(r, take_line(&at));
+    if (status == 0 && (at != empty || gbx_http_field_of(r, "host") == NULL))
+        status = 400;
+    if (status == 0)
+        status = read_length(r);
     if (status == 0)
         r->part = r->is_chunked || r->left > 0 ? GBX_HTTP_IN_BODY : GBX_HTTP_COMPLETE;
     return status;
@@ -265,28 +261,6 @@ int gbx_http_request_feed(gbx_http_request *r, const char *data, size_t len,
 
 /* ---- lists ---------------------------------------------------------------------- */
 
-/* True if a media range, without its parameters, is the type or a wildcard for it. */
-static bool is_range(const char *range, size_t len, const char *type)
-{
-    size_t major = (size_t)(strchr(type, '/') - type) + 1;
-
-    while (len > 0 && (range[len - 1] == ' ' || range[len - 1] == '\t'))
-        len--;
-    if (len == strlen(type) && strncasecmp(range, type, len) == 0)
-        return true;
-    return (len == 3 && memcmp(range, "*/*", 3) == 0) ||
-           (len == major + 1 && strncasecmp(range, type, major) == 0 &&
-            range[major] == '*');
-}
-
-/* True if the text, up to a blank or comma, is the option. */
-static bool is_option(const char *text, const char *option)
-{
-    size_t len = strcspn(text, " \t,");
-
-    return len == strlen(option) && strncasecmp(text, option, len) == 0;
-}
-
 bool gbx_http_is_last(const gbx_http_request *r)
 {
     for (size_t i = 0; i < r->field_count; i++) {
@@ -295,7 +269,7 @@ bool gbx_http_is_last(const gbx_http_request *r)
         if (strcasecmp(r->fields[i].name, "connection") != 0)
             continue;
         while (*(at += strspn(at, " \t,")) != '\0') {
-            if (is_option(at, "close"))
+            if (strcspn(at, " \t,") == 5 && strncasecmp(at, "close", 5) == 0)
                 return true;
             at += strcspn(at, ",");
         }
@@ -305,9 +279,20 @@ bool gbx_http_is_last(const gbx_http_request *r)
 
 bool gbx_http_accepts(const char *list, const char *type)
 {
+    size_t major = (size_t)(strchr(type, '/') - type) + 1;
+
     while (list != NULL && *list != '\0') {
+        size_t len;
+
         list += strspn(list, " \t,");
-        if (is_range(list, strcspn(list, ",;"), type))
+        /* A media range without its parameters: the type, or a wildcard for it. */
+        len = strcspn(list, ",;");
+        while (len > 0 && (list[len - 1] == ' ' || list[len - 1] == '\t'))
+            len--;
+        if ((len == strlen(type) && strncasecmp(list, type, len) == 0) ||
+            (len == 3 && memcmp(list, "*/*", 3) == 0) ||
+            (len == major + 1 && strncasecmp(list, type, major) == 0 &&
+             list[major] == '*'))
             return true;
         list += strcspn(list, ",");
     }

@@ -111,12 +111,6 @@ static void fail_one(gbx_http_session *s, gbx_http_pending *p, int status,
         gbx_stream_answer(stream, status, (const char *)text.data, text.len - 1);
 }
 
-static void fail_pending(gbx_http_session *s, int status, const char *why)
-{
-    while (!LIST_EMPTY(&s->pending))
-        fail_one(s, LIST_FIRST(&s->pending), status, why);
-}
-
 /* ---- ids in a message ---------------------------------------------------------------- */
 
 /* Is a made after b? */
@@ -180,17 +174,6 @@ static void read_refs(const gbx_rpc_message *message, message_refs *ret)
 
 /* ---- from the child ------------------------------------------------------------------ */
 
-/* The HTTP status for an answer of 2026-07-28. */
-static int status_of(const gbx_rpc_message *message)
-{
-    int code =
-        message->kind == GBX_RPC_ERROR ? gbx_rpc_error_code(message->payload) : 0;
-
-    if (code == GBX_RPC_METHOD_NOT_FOUND)
-        return 404;
-    return code <= -32020 && code >= -32022 ? 400 : 200;
-}
-
 /* Note the version that the answer to initialize agrees on. False: it has none. */
 static bool note_version(gbx_http_session *s, const gbx_rpc_message *message)
 {
@@ -227,10 +210,17 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
 {
     gbx_http_pending *p = find_pending(s, refs->id, false);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = MESSAGE_MAX};
+    int code =
+        message->kind == GBX_RPC_ERROR ? gbx_rpc_error_code(message->payload) : 0;
+    int status = 200;
     gbx_stream *stream;
 
     if (p == NULL) /* it was cancelled */
         return;
+    if (s->is_modern && code == GBX_RPC_METHOD_NOT_FOUND)
+        status = 404;
+    else if (s->is_modern && code <= -32020 && code >= -32022)
+        status = 400;
     stream = p->stream;
     if (p->is_initialize) /* a client that has left does not know the session's id */
         s->is_refused = !note_version(s, message) ||
@@ -243,8 +233,7 @@ static void take_answer(gbx_http_session *s, const gbx_rpc_message *message,
     if (stream == NULL)
         s->ready(s->user);
     else
-        gbx_stream_answer(stream, s->is_modern ? status_of(message) : 200,
-                          (const char *)text.data, text.len);
+        gbx_stream_answer(stream, status, (const char *)text.data, text.len);
     if (s->is_refused)
         s->ended(s->user, s);
 }
@@ -290,7 +279,9 @@ static void on_ended(void *user)
     gbx_http_session *s = user;
 
     s->streams.fields = NULL;
-    fail_pending(s, 502, "the process that served this request has ended");
+    while (!LIST_EMPTY(&s->pending))
+        fail_one(s, LIST_FIRST(&s->pending), 502,
+                 "the process that served this request has ended");
     s->ended(s->user, s);
 }
 
@@ -408,43 +399,41 @@ static void post_batch(gbx_http_session *s, gbx_http_connection *c, gbx_view bat
         gbx_stream_give_up(stream); /* undo `open = 1` */
 }
 
-static void post_message(gbx_http_session *s, gbx_http_connection *c,
-                         const gbx_rpc_message *message, gbx_view text)
-{
-    bool is_request = message->kind == GBX_RPC_REQUEST;
-    const char *trouble = is_request ? find_trouble(s, message) : NULL;
-
-    if (trouble != NULL) {
-        gbx_http_reply_error(c, s->pending_count >= PENDING_MAX ? 503 : 400, NULL,
-                             message->id, GBX_RPC_INVALID_REQUEST, trouble);
-    } else if (is_request) {
-        take_request(s, gbx_stream_new(&s->streams, c), message, text);
-    } else if (message->kind == GBX_RPC_BATCH &&
-               gbx_view_count(message->payload) <= BATCH_MAX && s->takes_batches) {
-        post_batch(s, c, message->payload);
-    } else if (message->kind == GBX_RPC_BATCH) {
-        gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-                             "a body has one message; batches, of at most 100, are of "
-                             "2025-03-26 alone");
-    } else {
-        pass_on(s, message, text);
-        gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
-    }
-}
-
 void gbx_http_session_post(gbx_http_session *s, gbx_http_connection *c,
                            const char *text, size_t len)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_HTTP_BODY_MAX};
     gbx_rpc_message message;
     gbx_rpc_fault fault;
+    bool is_request;
+    const char *trouble;
+    gbx_view body;
 
     s->used_ns = gbx_clock_now_ns();
     if (!gbx_json_append_line(&line, text, len) ||
-        !gbx_rpc_read((const char *)line.data, line.len, &message, &fault))
+        !gbx_rpc_read((const char *)line.data, line.len, &message, &fault)) {
         gbx_http_reply(c, 503, NULL, NULL, NULL, 0);
-    else
-        post_message(s, c, &message, (gbx_view){(const char *)line.data, line.len});
+        return;
+    }
+    body = (gbx_view){(const char *)line.data, line.len};
+    is_request = message.kind == GBX_RPC_REQUEST;
+    trouble = is_request ? find_trouble(s, &message) : NULL;
+    if (trouble != NULL) {
+        gbx_http_reply_error(c, s->pending_count >= PENDING_MAX ? 503 : 400, NULL,
+                             message.id, GBX_RPC_INVALID_REQUEST, trouble);
+    } else if (is_request) {
+        take_request(s, gbx_stream_new(&s->streams, c), &message, body);
+    } else if (message.kind == GBX_RPC_BATCH &&
+               gbx_view_count(message.payload) <= BATCH_MAX && s->takes_batches) {
+        post_batch(s, c, message.payload);
+    } else if (message.kind == GBX_RPC_BATCH) {
+        gbx_http_reply_error(c, 400, NULL, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                             "a body has one message; batches, of at most 100, are of "
+                             "2025-03-26 alone");
+    } else {
+        pass_on(s, &message, body);
+        gbx_http_reply(c, 202, NULL, NULL, NULL, 0);
+    }
 }
 
 void gbx_http_session_listen(gbx_http_session *s, gbx_http_connection *c,
@@ -477,11 +466,6 @@ void gbx_http_session_probe(gbx_http_session *s)
     (void)gbx_child_send(s->child, line, (size_t)len);
 }
 
-bool gbx_http_session_is_busy(const gbx_http_session *s)
-{
-    return s->pending_count > 0;
-}
-
 /* ---- life ------------------------------------------------------------------------------ */
 
 gbx_http_session *gbx_http_session_new(gbx_child_set *children,
@@ -490,7 +474,7 @@ gbx_http_session *gbx_http_session_new(gbx_child_set *children,
     gbx_http_session *s = gbx_need(calloc(1, sizeof *s));
     gbx_child_hooks hooks = {.user = s, .line = on_line, .ended = on_ended};
 
-    gbx_streams_init(&s->streams);
+    TAILQ_INIT(&s->streams.all);
     s->streams.user = s;
     s->streams.gone = is_modern ? on_stream_gone : NULL;
     s->streams.keeps = !is_modern;
@@ -516,7 +500,8 @@ void gbx_http_session_free(gbx_http_session *s)
 {
     if (s == NULL)
         return;
-    fail_pending(s, 503, "the session has ended");
+    while (!LIST_EMPTY(&s->pending))
+        fail_one(s, LIST_FIRST(&s->pending), 503, "the session has ended");
     gbx_streams_cleanup(&s->streams);
     gbx_child_free(s->child);
     free(s);

@@ -72,16 +72,6 @@ static bool read_address(const char *text, gbx_socket_address *ret)
     return inet_pton(AF_INET6, host, &ret->in6.sin6_addr) == 1;
 }
 
-/* True if only programs of this machine can reach it. */
-static bool is_local(const gbx_socket_address *address)
-{
-    switch (address->any.ss_family) {
-    case AF_UNIX: return true;
-    case AF_INET: return (ntohl(address->in.sin_addr.s_addr) >> 24) == 127;
-    default: return IN6_IS_ADDR_LOOPBACK(&address->in6.sin6_addr);
-    }
-}
-
 bool gbx_http_is_public(const gbx_http_options *o)
 {
     return o->is_behind_proxy || o->tls_cert != NULL;
@@ -90,7 +80,14 @@ bool gbx_http_is_public(const gbx_http_options *o)
 static gbx_status check_local(const gbx_http_options *o,
                               const gbx_socket_address *address, gbx_error *err)
 {
-    if (is_local(address) || gbx_http_is_public(o))
+    sa_family_t family = address->any.ss_family;
+    /* Only programs of this machine can reach it. */
+    bool is_local =
+        family == AF_UNIX ||
+        (family == AF_INET ? (ntohl(address->in.sin_addr.s_addr) >> 24) == 127
+                           : IN6_IS_ADDR_LOOPBACK(&address->in6.sin6_addr));
+
+    if (is_local || gbx_http_is_public(o))
         return GBX_OK;
     return gbx_fail(
         err, GBX_E_USAGE,
@@ -184,29 +181,23 @@ static gbx_status open_address(gbx_http_listeners *all, const gbx_http_options *
     return add_listener(all, o, fd, err);
 }
 
-/* Remove a socket file on which no process listens. */
-static void remove_stale(const gbx_socket_address *address)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct stat st;
-
-    if (fd >= 0 && connect(fd, &address->some, sizeof address->un) < 0 &&
-        errno == ECONNREFUSED && lstat(address->un.sun_path, &st) == 0 &&
-        S_ISSOCK(st.st_mode))
-        (void)unlink(address->un.sun_path);
-    gbx_fd_close(&fd);
-}
-
 static gbx_status open_file(gbx_http_listeners *all, const gbx_http_options *o,
                             gbx_error *err)
 {
     gbx_socket_address address = {.un = {.sun_family = AF_UNIX}};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct stat st;
     mode_t mask;
     bool is_bound;
 
     (void)snprintf(address.un.sun_path, sizeof address.un.sun_path, "%s", o->socket);
-    remove_stale(&address);
+    /* Remove a socket file on which no process listens. */
+    if (probe >= 0 && connect(probe, &address.some, sizeof address.un) < 0 &&
+        errno == ECONNREFUSED && lstat(address.un.sun_path, &st) == 0 &&
+        S_ISSOCK(st.st_mode))
+        (void)unlink(address.un.sun_path);
+    gbx_fd_close(&probe);
     mask = umask(0177);
     is_bound = fd >= 0 && bind(fd, &address.some, sizeof address.un) == 0;
     (void)umask(mask);

@@ -158,37 +158,17 @@ static bool check_method(gbx_http_connection *c, const gbx_http_request *r)
     return true;
 }
 
-/* Check that a page of another site has not sent it. */
-static bool check_origin(const gbx_http_options *o, gbx_http_connection *c,
-                         const gbx_http_request *r)
-{
-    const char *host = gbx_http_field_of(r, "host");
-    const char *origin = gbx_http_field_of(r, "origin");
-
-    if (!is_our_host(o, gbx_http_listener_of(c), host))
-        return refuse(c, 403, NULL, "the Host field names another server");
-    return origin == NULL || is_our_origin(o, origin, host) ||
-           refuse(c, 403, NULL, "the Origin is not allowed");
-}
-
-static gbx_http_admission admission_of(const gbx_http_options *o,
-                                       const gbx_http_request *r, gbx_http_caller *ret)
-{
-    const char *field = gbx_http_field_of(r, "authorization");
-
-    if (o->access != NULL)
-        return o->access->admit(o->access, field, ret);
-    if (has_token(o, field))
-        return (gbx_http_admission){0};
-    return (gbx_http_admission){401, "WWW-Authenticate: Bearer\r\n",
-                                "the token is missing or wrong"};
-}
-
 gbx_http_verdict gbx_http_admit(const gbx_http_options *o, gbx_http_connection *c,
                                 const gbx_http_request *r, gbx_http_caller *ret)
 {
-    gbx_http_admission a = admission_of(o, r, ret);
+    const char *field = gbx_http_field_of(r, "authorization");
+    gbx_http_admission a = {401, "WWW-Authenticate: Bearer\r\n",
+                            "the token is missing or wrong"};
 
+    if (o->access != NULL)
+        a = o->access->admit(o->access, field, ret);
+    else if (has_token(o, field))
+        a = (gbx_http_admission){0};
     if (a.status == GBX_HTTP_PENDING)
         return GBX_HTTP_UNDECIDED;
     return a.status == 0 || refuse(c, a.status, a.fields, a.why) ? GBX_HTTP_GO_ON
@@ -224,11 +204,20 @@ gbx_http_verdict gbx_http_guard_head(const gbx_http_options *o, gbx_http_connect
     const char *document = o->access != NULL && strcmp(r->method, "GET") == 0
                                ? o->access->document(o->access, r->path)
                                : NULL;
+    const char *host = gbx_http_field_of(r, "host");
+    const char *origin = gbx_http_field_of(r, "origin");
     gbx_http_caller caller;
     gbx_http_verdict verdict;
 
-    if (!check_origin(o, c, r))
+    /* A page of another site may have sent it. */
+    if (!is_our_host(o, gbx_http_listener_of(c), host)) {
+        (void)refuse(c, 403, NULL, "the Host field names another server");
         return GBX_HTTP_ANSWERED;
+    }
+    if (origin != NULL && !is_our_origin(o, origin, host)) {
+        (void)refuse(c, 403, NULL, "the Origin is not allowed");
+        return GBX_HTTP_ANSWERED;
+    }
     if (document != NULL) {
         gbx_http_reply(c, 200, NULL, "application/json", document, strlen(document));
         return GBX_HTTP_ANSWERED;
@@ -290,14 +279,6 @@ static bool is_field(const gbx_http_request *r, const char *name, gbx_view value
            (wanted.len == 0 || memcmp(given.data, wanted.data, wanted.len) == 0);
 }
 
-/* The member of params that Mcp-Name repeats, or NULL. */
-static const char *named_by(const char *method)
-{
-    if (strcmp(method, "tools/call") == 0 || strcmp(method, "prompts/get") == 0)
-        return "name";
-    return strcmp(method, "resources/read") == 0 ? "uri" : NULL;
-}
-
 bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
                            const gbx_rpc_message *m)
 {
@@ -309,7 +290,12 @@ bool gbx_http_check_modern(gbx_http_connection *c, const gbx_http_request *r,
     gbx_view meta[GBX_COUNTOF(in_meta)];
     bool all_once =
         gbx_view_once(m->payload, in_params, GBX_COUNTOF(in_params), params);
-    const char *named = named_by(m->method);
+    bool has_name =
+        strcmp(m->method, "tools/call") == 0 || strcmp(m->method, "prompts/get") == 0;
+    /* The member of params that Mcp-Name repeats. */
+    const char *named = has_name                                   ? "name"
+                        : strcmp(m->method, "resources/read") == 0 ? "uri"
+                                                                   : NULL;
     const char *method = gbx_http_field_of(r, "mcp-method");
     const char *fault = NULL;
     int code = HEADER_MISMATCH;

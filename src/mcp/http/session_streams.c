@@ -37,31 +37,27 @@ static void drop_event(gbx_stream *s)
     free(event);
 }
 
-/* Drop the oldest events of the oldest streams until the rest is within its limits. */
-static void trim_events(gbx_streams *streams)
-{
-    gbx_stream *s = TAILQ_FIRST(&streams->all);
-
-    while (s != NULL && (streams->event_count > GBX_STREAM_EVENTS_MAX ||
-                         streams->bytes > GBX_STREAM_BYTES_MAX)) {
-        if (!TAILQ_EMPTY(&s->events))
-            drop_event(s);
-        else
-            s = TAILQ_NEXT(s, entry);
-    }
-}
-
+/* Keep it, and drop the oldest events of the oldest streams until the rest is within its
+ * limits. */
 static void keep_event(gbx_stream *s, const char *message, size_t len)
 {
+    gbx_streams *streams = s->owner;
+    gbx_stream *oldest = TAILQ_FIRST(&streams->all);
     gbx_stream_event *event = gbx_need(malloc(sizeof *event + len));
 
     event->number = s->last;
     event->len = len;
     memcpy(event->text, message, len);
     TAILQ_INSERT_TAIL(&s->events, event, entry);
-    s->owner->event_count++;
-    s->owner->bytes += len;
-    trim_events(s->owner);
+    streams->event_count++;
+    streams->bytes += len;
+    while (oldest != NULL && (streams->event_count > GBX_STREAM_EVENTS_MAX ||
+                              streams->bytes > GBX_STREAM_BYTES_MAX)) {
+        if (!TAILQ_EMPTY(&oldest->events))
+            drop_event(oldest);
+        else
+            oldest = TAILQ_NEXT(oldest, entry);
+    }
 }
 
 static void write_event(gbx_stream *s, uint64_t number, const char *message, size_t len)
@@ -139,28 +135,6 @@ static void part(gbx_stream *s)
     gbx_http_end(c);
 }
 
-/* Finished streams are kept for clients that reconnect, up to a limit. */
-static void forget_finished(gbx_streams *streams)
-{
-    gbx_stream *oldest = NULL;
-    gbx_stream *s;
-    size_t count = 0;
-
-    TAILQ_FOREACH_REVERSE(s, &streams->all, gbx_stream_list, entry)
-    if (s->open == 0 && s->connection == NULL) {
-        oldest = s;
-        count++;
-    }
-    if (count > GBX_STREAMS_KEPT)
-        drop_stream(oldest);
-}
-
-void gbx_streams_init(gbx_streams *streams)
-{
-    *streams = (gbx_streams){0};
-    TAILQ_INIT(&streams->all);
-}
-
 void gbx_streams_cleanup(gbx_streams *streams)
 {
     gbx_stream *s;
@@ -212,12 +186,22 @@ void gbx_stream_put(gbx_stream *s, const char *message, size_t len)
 static void finish_stream(gbx_stream *s)
 {
     gbx_streams *streams = s->owner;
+    gbx_stream *oldest = NULL;
+    size_t count = 0;
 
     part(s);
-    if (!streams->keeps)
+    if (!streams->keeps) {
         drop_stream(s);
-    else
-        forget_finished(streams);
+        return;
+    }
+    /* Finished streams are kept for clients that reconnect, up to a limit. */
+    TAILQ_FOREACH_REVERSE(s, &streams->all, gbx_stream_list, entry)
+    if (s->open == 0 && s->connection == NULL) {
+        oldest = s;
+        count++;
+    }
+    if (count > GBX_STREAMS_KEPT)
+        drop_stream(oldest);
 }
 
 void gbx_stream_answer(gbx_stream *s, int status, const char *message, size_t len)

@@ -15,17 +15,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Open the standard descriptors: otherwise our sockets could get their numbers. */
-static bool fill_standard(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    return fd >= 0 && close(fd) == 0;
-}
-
 /* Over stdio, a client waits for the end of the output that we have inherited. */
 static bool leave_standard(void)
 {
@@ -38,17 +27,6 @@ static bool leave_standard(void)
 static bool follow(pid_t parent)
 {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
-}
-
-/* Become the server of the client behind fd. */
-static bool become_child(int socket, int fd, pid_t parent)
-{
-    if (!follow(parent) || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
-        return false;
-    (void)signal(SIGCHLD, SIG_DFL);
-    (void)close(socket);
-    (void)close(fd);
-    return true;
 }
 
 /* Fork a child for each request. Returns 0 in a child, 1 on failure and at the end. */
@@ -64,7 +42,13 @@ static int serve_front(int socket, gbx_http_caller *caller, int *ret_console)
         caller->name[sizeof caller->name - 1] = 0;
         if (child == 0) {
             *ret_console = fds[1];
-            return become_child(socket, fds[0], self) ? 0 : 1;
+            if (!follow(self) || dup2(fds[0], STDIN_FILENO) < 0 ||
+                dup2(fds[0], STDOUT_FILENO) < 0)
+                return 1;
+            (void)signal(SIGCHLD, SIG_DFL);
+            (void)close(socket);
+            (void)close(fds[0]);
+            return 0;
         }
         /* After a failed fork this tells the front: its end of the socket is closed. */
         gbx_fd_close(&fds[0]);
@@ -79,8 +63,13 @@ gbx_status gbx_spawner_start(int *ret_socket, gbx_http_caller *ret_caller,
     pid_t front = getpid();
     int pair[2];
     pid_t pid;
+    int fd;
 
-    if (!fill_standard() ||
+    /* Open the standard descriptors: otherwise our sockets could get their numbers. */
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd < 0 || close(fd) != 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot make a socket: %s", strerror(errno));
     pid = fork();

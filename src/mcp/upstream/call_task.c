@@ -36,24 +36,18 @@ static void on_poll(void *user)
     ask(user, "tasks/get");
 }
 
-/* Its request is answered, and the call goes on. */
-static void ask_later(gbx_upstream_call *call, gbx_view task)
+/* A report of a task that works on is progress. */
+static void on_working(gbx_upstream_call *call, gbx_view task)
 {
     const char *name = call->session->is_modern ? "pollIntervalMs" : "pollInterval";
     int64_t ms;
 
+    gbx_call_on_task_progress(call, gbx_view_member(task, "statusMessage"));
     if (!gbx_rpc_integer(gbx_view_member(task, name), &ms))
         ms = POLL_MS;
     ms = ms < POLL_MS_MIN ? POLL_MS_MIN : ms < POLL_MS_MAX ? ms : POLL_MS_MAX;
-    call->id = GBX_NO_ID;
+    call->id = GBX_NO_ID; /* its request is answered, and the call goes on */
     gbx_mcp_timer_set(&call->poll, (uint32_t)ms);
-}
-
-/* A report of a task that works on is progress. */
-static void on_working(gbx_upstream_call *call, gbx_view task)
-{
-    gbx_call_on_task_progress(call, gbx_view_member(task, "statusMessage"));
-    ask_later(call, task);
 }
 
 static void on_result(gbx_upstream_call *call, gbx_rpc_kind kind, gbx_view payload)

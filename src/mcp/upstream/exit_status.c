@@ -89,60 +89,6 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
 
 /* ---- the reason -------------------------------------------------------------- */
 
-/* A hint if a command was not found, or "". */
-static const char *hint_of(const gbx_exit_status *e)
-{
-    if (e->no_command != ENOENT)
-        return "";
-    if (strchr(e->config->command, ' ') != NULL)
-        return ": \"command\" is the program alone, and its arguments are \"args\"";
-    return strchr(e->config->command, '/') == NULL
-               ? ": it is not in PATH; a program beside the configuration is \"./NAME\""
-               : "";
-}
-
-static void print_cause(const gbx_exit_status *e, char *text, size_t size)
-{
-    if (e->no_directory != 0)
-        (void)snprintf(text, size, "its directory '%.255s' cannot be entered: %s",
-                       e->config->cwd, strerror(e->no_directory));
-    else if (e->no_command != 0)
-        (void)snprintf(text, size, "its command '%.255s' cannot be executed: %s%s",
-                       e->config->command, strerror(e->no_command), hint_of(e));
-    else if (e->was_stopped && e->output_closed)
-        (void)snprintf(text, size, "it closed its output and went on running");
-    else if (e->has_status && WIFSIGNALED(e->status))
-        (void)snprintf(text, size, "it was killed by signal %d (%s)",
-                       WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
-    else if (e->has_status)
-        (void)snprintf(text, size, "it ended with status %d", WEXITSTATUS(e->status));
-    else if (e->output_closed)
-        (void)snprintf(text, size, "it closed its output");
-    else
-        (void)snprintf(text, size, "it ended");
-}
-
-bool gbx_exit_status_is_lasting(const gbx_exit_status *ending)
-{
-    int error = ending->no_directory != 0 ? ending->no_directory : ending->no_command;
-
-    return error == ENOENT || error == EACCES || error == ENOTDIR || error == ENOEXEC;
-}
-
-void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report)
-{
-    if (report->said == GBX_KEEPER_CONTAINED)
-        ending->containment = (gbx_containment)report->value;
-    else if (report->said == GBX_KEEPER_NO_DIRECTORY)
-        ending->no_directory = report->value;
-    else if (report->said == GBX_KEEPER_NO_COMMAND)
-        ending->no_command = report->value;
-    else if (report->said == GBX_KEEPER_ENDED) {
-        ending->has_status = true;
-        ending->status = report->value;
-    }
-}
-
 void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size)
 {
     size_t len = strlen(text);
@@ -162,6 +108,32 @@ void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t
 
 void gbx_exit_status_print(const gbx_exit_status *ending, char *text, size_t size)
 {
-    print_cause(ending, text, size);
+    const char *hint = ""; /* why the command was not found */
+
+    if (ending->no_command == ENOENT) {
+        if (strchr(ending->config->command, ' ') != NULL)
+            hint = ": \"command\" is the program alone, and its arguments are \"args\"";
+        else if (strchr(ending->config->command, '/') == NULL)
+            hint = ": it is not in PATH; a program beside the configuration is "
+                   "\"./NAME\"";
+    }
+    if (ending->no_directory != 0)
+        (void)snprintf(text, size, "its directory '%.255s' cannot be entered: %s",
+                       ending->config->cwd, strerror(ending->no_directory));
+    else if (ending->no_command != 0)
+        (void)snprintf(text, size, "its command '%.255s' cannot be executed: %s%s",
+                       ending->config->command, strerror(ending->no_command), hint);
+    else if (ending->was_stopped && ending->output_closed)
+        (void)snprintf(text, size, "it closed its output and went on running");
+    else if (ending->has_status && WIFSIGNALED(ending->status))
+        (void)snprintf(text, size, "it was killed by signal %d (%s)",
+                       WTERMSIG(ending->status), strsignal(WTERMSIG(ending->status)));
+    else if (ending->has_status)
+        (void)snprintf(text, size, "it ended with status %d",
+                       WEXITSTATUS(ending->status));
+    else if (ending->output_closed)
+        (void)snprintf(text, size, "it closed its output");
+    else
+        (void)snprintf(text, size, "it ended");
     gbx_exit_status_add_words(ending, text, size);
 }

@@ -47,43 +47,40 @@ const char *gbx_http_exchange_challenge(const gbx_http_exchange *e)
     return "";
 }
 
-/* The end of the head. An interim head (1xx) is ignored, and so is a trailer, which
+/* After the end of the head. An interim head (1xx) is ignored, and so is a trailer, which
  * comes too late to describe the body. */
-static void end_head(gbx_http_exchange *e)
+static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
     static const char stream[] = "text/event-stream";
+    gbx_http_exchange *e = user;
+    size_t len = size * count;
     const char *type;
 
+    e->header_bytes += len;
+    if (e->header_bytes > HEADER_BYTES_MAX)
+        return 0;
+    if (len > 2 || (*line != '\r' && *line != '\n'))
+        return len;
     (void)lib_of(e)->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE, &e->status);
     if (e->status < 200 || e->has_head)
-        return;
+        return len;
     type = gbx_http_exchange_header(e, "content-type");
     e->is_stream = e->options.answer_max == 0 &&
                    strncasecmp(type, stream, sizeof stream - 1) == 0 &&
                    strchr("; \t", type[sizeof stream - 1]) != NULL;
     e->has_head = true;
     gbx_mcp_timer_fire(&e->turn);
-}
-
-static size_t on_header(char *line, size_t size, size_t count, void *user)
-{
-    gbx_http_exchange *e = user;
-    size_t len = size * count;
-
-    e->header_bytes += len;
-    if (e->header_bytes > HEADER_BYTES_MAX)
-        return 0;
-    if (len <= 2 && (*line == '\r' || *line == '\n'))
-        end_head(e);
     return len;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *user)
 {
     gbx_http_exchange *e = user;
+    const gbx_sse *sse = &e->sse;
+    size_t ahead = sse->in.len - (sse->seen > sse->start ? sse->seen : sse->start);
     size_t len = size * count;
 
-    if (e->is_stream && gbx_sse_ahead(&e->sse) > AHEAD_MAX) {
+    if (e->is_stream && ahead > AHEAD_MAX) {
         e->is_paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -205,20 +202,15 @@ static bool set_request(gbx_http_exchange *e)
            SET(SEEKFUNCTION, on_seek) && SET(SEEKDATA, e);
 }
 
-/* libcurl resolves names in a thread. Quick exit keeps the loop from waiting for that
- * thread, whatever the name server does. A libcurl before 7.87 always waits. */
-static bool set_quick_exit(gbx_http_exchange *e)
-{
-    CURLcode result = lib_of(e)->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
-
-    return result == CURLE_OK || result == CURLE_UNKNOWN_OPTION;
-}
-
 static bool set_up(gbx_http_exchange *e)
 {
-    return SET(URL, e->options.url) && SET(PROTOCOLS_STR, "http,https") &&
-           SET(NOSIGNAL, 1L) && set_quick_exit(e) &&
-           SET(NETRC, (long)CURL_NETRC_IGNORED) &&
+    /* libcurl resolves names in a thread. Quick exit keeps the loop from waiting for that
+     * thread, whatever the name server does. A libcurl before 7.87 always waits. */
+    CURLcode quick = lib_of(e)->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
+
+    return (quick == CURLE_OK || quick == CURLE_UNKNOWN_OPTION) &&
+           SET(URL, e->options.url) && SET(PROTOCOLS_STR, "http,https") &&
+           SET(NOSIGNAL, 1L) && SET(NETRC, (long)CURL_NETRC_IGNORED) &&
            /* A proxy that was set for other programs must not see our headers. */
            SET(PROXY, "") && SET(NOPROXY, "*") && SET(TCP_NODELAY, 1L) &&
            SET(CONNECTTIMEOUT_MS, (long)gbx_timeout_ms(GBX_TIMEOUT_CONNECT)) &&

@@ -17,19 +17,6 @@
 #define BEGIN "=?base64?"
 #define END   "?="
 
-/* True if every server and intermediary reads the value in the same way. */
-static bool is_plain(const char *value, size_t len)
-{
-    if (len == 0 || value[0] == ' ' || value[len - 1] == ' ' || value[0] == '\t' ||
-        value[len - 1] == '\t')
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if ((value[i] < ' ' && value[i] != '\t') || value[i] > '~')
-            return false;
-    return !(len >= strlen(BEGIN END) && memcmp(value, BEGIN, strlen(BEGIN)) == 0 &&
-             memcmp(value + len - strlen(END), END, strlen(END)) == 0);
-}
-
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
     char *line = gbx_printed(value == NULL ? "%s:"
@@ -46,8 +33,17 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
 {
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
+    bool is_plain = len > 0 && value[0] != ' ' && value[len - 1] != ' ' &&
+                    value[0] != '\t' && value[len - 1] != '\t';
 
-    if (is_plain(value, len)) {
+    /* Every server and intermediary must read the value in the same way. */
+    for (size_t i = 0; i < len && is_plain; i++)
+        is_plain = value[i] == '\t' || (value[i] >= ' ' && value[i] <= '~');
+    if (is_plain && len >= strlen(BEGIN END) &&
+        memcmp(value, BEGIN, strlen(BEGIN)) == 0 &&
+        memcmp(value + len - strlen(END), END, strlen(END)) == 0)
+        is_plain = false;
+    if (is_plain) {
         (void)gbx_buf_append(&text, value, len);
     } else {
         (void)gbx_buf_puts(&text, BEGIN);
@@ -56,25 +52,6 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
     }
     if (gbx_buf_append(&text, "", 1))
         gbx_http_header_add(headers, name, (const char *)text.data);
-}
-
-bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,
-                            const char **ret_name)
-{
-    for (size_t i = 0; i < config->header_count; i++) {
-        *ret_name = config->headers[i].name;
-        if (!gbx_is_token(*ret_name, strlen(*ret_name)) ||
-            strpbrk(config->headers[i].value, "\r\n") != NULL)
-            return false;
-    }
-    return true;
-}
-
-void gbx_http_headers_add_configured(gbx_http_headers *headers,
-                                     const gbx_mcp_upstream_config *config)
-{
-    for (size_t i = 0; i < config->header_count; i++)
-        gbx_http_header_add(headers, config->headers[i].name, config->headers[i].value);
 }
 
 /* ---- arguments as headers ---------------------------------------------------

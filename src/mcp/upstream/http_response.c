@@ -127,28 +127,24 @@ static void put_words(const gbx_link_secrets *secrets, const char *text, size_t 
     (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
 }
 
-/* A page of HTML is not the server's own text. */
-static bool has_words(const gbx_http_exchange *e)
-{
-    const char *type;
-
-    if (e->body.len == 0 || *encoding_of(e) != 0)
-        return false;
-    return type_of(e, &type) == 0 ? e->body.data[0] != '<'
-                                  : is_type(e, "text/plain") || is_type(e, "json");
-}
-
 char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_link_secrets *secrets)
 {
-    const char *location = gbx_http_exchange_header(e, "location");
+    bool has_words = e->body.len > 0 && *encoding_of(e) == 0;
     gbx_buf to = {.ceiling = GBX_KIB(4)};
+    const char *location;
+    const char *type;
 
+    if (has_words && type_of(e, &type) == 0)
+        has_words = e->body.data[0] != '<'; /* HTML is not the server's own text */
+    else if (has_words)
+        has_words = is_type(e, "text/plain") || is_type(e, "json");
+    location = gbx_http_exchange_header(e, "location");
     (void)gbx_buf_printf(&to, "it answers with HTTP status %ld", e->status);
     if (e->status >= 300 && e->status < 400 && *location != 0) {
         (void)gbx_buf_puts(&to, ", to '");
         put_words(secrets, location, strlen(location), &to);
         (void)gbx_buf_puts(&to, "': redirects are not followed");
-    } else if (has_words(e)) {
+    } else if (has_words) {
         (void)gbx_buf_puts(&to, ": ");
         put_words(secrets, (const char *)e->body.data, e->body.len, &to);
     }
@@ -181,35 +177,9 @@ char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_link_secrets *se
     return gbx_need(gbx_buf_take_string(&to, NULL));
 }
 
-/* Check that nothing was sent, since some of these codes can also mean a bad
- * response. */
-bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result)
-{
-    const gbx_libcurl *lib = &e->options.web->lib;
-    long sent = 0;
-
-    (void)lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &sent);
-    return sent == 0 &&
-           (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-            result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
-}
-
-bool gbx_http_is_no_http(CURLcode result)
-{
-    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
-}
-
 /* ---- streams ------------------------------------------------------------------- */
 
 bool gbx_http_is_open(const gbx_http_exchange *stream)
 {
     return stream->status == 200 && stream->is_stream;
-}
-
-bool gbx_http_has_no_stream(const gbx_http_exchange *stream)
-{
-    long status = stream->status;
-
-    return status != 0 && status != 408 && status != 429 &&
-           (status < 500 || status == 501) && !gbx_http_is_open(stream);
 }

@@ -45,7 +45,7 @@ typedef struct gbx_tool {
     size_t len;
 } gbx_tool;
 
-/* Shared by a session and its server. drop, find, nearest, view and same take NULL. */
+/* Shared by a session and its server. drop, find, view and same take NULL. */
 typedef struct gbx_tools {
     unsigned users;
     gbx_buf json; /* "[...]" without a NUL, once it is closed */
@@ -61,7 +61,6 @@ typedef struct gbx_tools {
 
 /* An empty list. */
 gbx_tools *gbx_tools_new(void);
-gbx_tools *gbx_tools_share(gbx_tools *tools);
 void gbx_tools_drop(gbx_tools *tools);
 /* Add a page, with values of secrets removed: the server knows some, and its texts are
  * shown to models and people. A tool whose name holds a secret is left out, since it
@@ -71,15 +70,11 @@ bool gbx_tools_add(gbx_tools *tools, gbx_view page, bool has_headers,
                    const gbx_policy *secrets);
 void gbx_tools_close(gbx_tools *tools);
 
-/* True if it is full. Tools that were left out count, too. */
-bool gbx_tools_is_full(const gbx_tools *tools);
 /* A member of its definition, such as inputSchema. */
 gbx_view gbx_tools_member(const gbx_tools *tools, const gbx_tool *tool,
                           const char *name);
 /* NULL if no tool has that name. Borrowed. */
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
-/* The most similar name of a tool, or NULL. */
-const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value until it is closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
 
@@ -270,11 +265,6 @@ typedef struct gbx_exit_status {
     const gbx_policy *secrets; /* not shown; borrowed, or NULL */
 } gbx_exit_status;
 
-/* True if it would fail each time: its command or directory is not accessible. */
-bool gbx_exit_status_is_lasting(const gbx_exit_status *ending);
-
-void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report);
-
 /* Append "; its last words: ...", the last lines of stderr, if there are any. */
 void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size);
 
@@ -353,12 +343,6 @@ typedef struct gbx_sse_event {
 
 void gbx_sse_init(gbx_sse *sse, size_t event_max);
 void gbx_sse_cleanup(gbx_sse *sse);
-
-/* The pause before the rest of the stream is requested: the server's or our minimum. */
-uint32_t gbx_sse_delay_ms(const gbx_sse *sse);
-
-/* How many bytes were not examined yet. */
-size_t gbx_sse_ahead(const gbx_sse *sse);
 
 /* False: an event is longer than event_max, or memory is out; the stream is
  * unusable. */
@@ -510,12 +494,6 @@ void gbx_http_header_add(gbx_http_headers *headers, const char *name,
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
                                const char *value, size_t len);
 
-/* Check the configured headers. False with a name: that one would break the request. */
-bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,
-                            const char **ret_name);
-void gbx_http_headers_add_configured(gbx_http_headers *headers,
-                                     const gbx_mcp_upstream_config *config);
-
 /*
  * Arguments that a tool wants as headers, too ("x-mcp-header" in its schema), so that
  * proxies can route a call without reading its body.
@@ -542,14 +520,8 @@ bool gbx_http_is_of_version(const gbx_http_exchange *e);
 
 /* The connection fails until a person fixes the address or the certificate. */
 bool gbx_http_is_lasting(CURLcode result);
-bool gbx_http_is_no_http(CURLcode result);
-/* The connection failed before anything was sent. */
-bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result);
 /* True if the response is the requested stream of events. */
 bool gbx_http_is_open(const gbx_http_exchange *stream);
-/* True if the status says that the server has no stream of unasked messages. Statuses
- * of an unreachable or overloaded server do not count. */
-bool gbx_http_has_no_stream(const gbx_http_exchange *stream);
 /* What an error status says about the request. */
 gbx_unanswered gbx_http_meaning(long status);
 

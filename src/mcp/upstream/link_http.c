@@ -60,23 +60,15 @@ static gbx_http_headers common_headers(const http *h)
 {
     gbx_http_headers headers = {.lib = &h->web->lib};
 
-    gbx_http_headers_add_configured(&headers, h->config);
+    for (size_t i = 0; i < h->config->header_count; i++)
+        gbx_http_header_add(&headers, h->config->headers[i].name,
+                            h->config->headers[i].value);
     gbx_oauth_add_header(h->oauth, &headers);
     if (h->version[0] != 0)
         gbx_http_header_add(&headers, "MCP-Protocol-Version", h->version);
     if (h->session != NULL)
         gbx_http_header_add(&headers, "Mcp-Session-Id", h->session);
     return headers;
-}
-
-/* Start an exchange with these headers, which it takes. NULL: it cannot be sent. */
-static gbx_http_exchange *start(http *h, const gbx_http_headers *headers,
-                                gbx_http_exchange_options *options)
-{
-    options->web = h->web;
-    options->headers = headers->list;
-    options->user = h;
-    return gbx_http_exchange_start(options);
 }
 
 static void drop_exchange(gbx_http_exchange *exchange)
@@ -94,6 +86,7 @@ static bool post(http *h, const gbx_link_message *message)
     const char *name = message->name;
     gbx_http_headers headers = common_headers(h);
     gbx_http_exchange_options options = {
+        .web = h->web,
         .method = GBX_HTTP_POST,
         .url = h->is_sse ? h->endpoint : h->config->url,
         .body = message->text,
@@ -104,6 +97,7 @@ static bool post(http *h, const gbx_link_message *message)
         .id = message->id,
         .timeout_ms = message->is_aside ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
         .hooks = &request_hooks,
+        .user = h,
     };
     gbx_http_exchange *exchange;
     gbx_http_exchange *next;
@@ -125,7 +119,8 @@ static bool post(http *h, const gbx_link_message *message)
         if (e->was_answered && ++open > OPEN_MAX)
             drop_exchange(e);
     }
-    exchange = start(h, &headers, &options);
+    options.headers = headers.list;
+    exchange = gbx_http_exchange_start(&options);
     if (exchange == NULL)
         return false;
     LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
@@ -137,18 +132,22 @@ static bool post(http *h, const gbx_link_message *message)
     return true;
 }
 
-/* GET a stream of events: those after the event of that id, if it is not NULL. */
+/* GET a stream of events: those after the event of that id, if it is not NULL. NULL: it
+ * cannot be sent. */
 static gbx_http_exchange *get(http *h, const char *last_id,
                               gbx_http_exchange_options *options)
 {
     gbx_http_headers headers = common_headers(h);
 
-    options->method = GBX_HTTP_GET;
-    options->url = h->config->url;
     gbx_http_header_add(&headers, "Accept", "text/event-stream");
     if (last_id != NULL)
         gbx_http_header_add(&headers, "Last-Event-ID", last_id);
-    return start(h, &headers, options);
+    options->web = h->web;
+    options->method = GBX_HTTP_GET;
+    options->url = h->config->url;
+    options->headers = headers.list;
+    options->user = h;
+    return gbx_http_exchange_start(options);
 }
 
 /* Open the stream of the server's unasked messages. */
@@ -163,21 +162,6 @@ static bool open_stream(http *h)
         return true;
     h->stream = get(h, NULL, &(gbx_http_exchange_options){.hooks = &stream_hooks});
     return h->stream != NULL;
-}
-
-/* End our session at the server: unused ones cost it memory. */
-static void say_farewell(const http *h)
-{
-    gbx_http_headers headers = common_headers(h);
-    gbx_http_exchange_options options = {
-        .web = h->web,
-        .method = GBX_HTTP_DELETE,
-        .url = h->config->url,
-        .headers = headers.list,
-        .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
-    };
-
-    gbx_http_client_say_farewell(&options);
 }
 
 /* ---- messages that wait ---------------------------------------------------------
@@ -270,13 +254,6 @@ static void free_http(http *h)
     free(h);
 }
 
-/* End the link from inside. */
-static void lose(http *h, const char *why, bool is_lasting)
-{
-    h->hooks.lost(h->hooks.user, why, is_lasting);
-    free_http(h);
-}
-
 /* ---- in place of an answer -----------------------------------------------------
  *
  * A hook may end the link: touch nothing of it after calling one.
@@ -297,21 +274,23 @@ static void tell(const http *h, const char *text, size_t len, int64_t about)
     h->hooks.message(h->hooks.user, text, len, about);
 }
 
-/* The body is the answer, whatever it says. */
-static void take_body(const http *h, const gbx_http_exchange *exchange)
-{
-    tell(h, (const char *)exchange->body.data, exchange->body.len,
-         exchange->options.id);
-}
-
 /* The response is missing or incomplete. */
 static void take_break(const http *h, const gbx_http_exchange *exchange,
                        CURLcode result)
 {
-    bool is_away = gbx_http_is_unreachable(exchange, result);
-    bool is_no_http = gbx_http_is_no_http(result);
+    bool is_no_http =
+        result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
+    bool is_away;
     char why[400];
+    long sent = 0;
 
+    /* Check that nothing was sent, since some of these codes can also mean a bad
+     * response. */
+    (void)h->web->lib.curl_easy_getinfo(exchange->easy, CURLINFO_REQUEST_SIZE, &sent);
+    is_away =
+        sent == 0 &&
+        (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+         result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
     (void)snprintf(why, sizeof why, "%s: %s",
                    is_away      ? "it cannot be reached"
                    : is_no_http ? "its answer is not HTTP"
@@ -397,7 +376,8 @@ static void take_refusal(void *user, gbx_http_exchange *exchange)
     if (is_forgotten(h, exchange)) {
         take_forgotten(h, exchange);
     } else if (gbx_http_is_error(exchange)) {
-        take_body(h, exchange);
+        tell(h, (const char *)exchange->body.data, exchange->body.len,
+             exchange->options.id);
     } else {
         why = gbx_oauth_refusal(h->oauth, h->config, exchange, &h->secrets,
                                 &needs_sign_in);
@@ -413,24 +393,23 @@ static void take_refusal(void *user, gbx_http_exchange *exchange)
  * the last received event gets the rest.
  */
 
-static bool may_have_rest(const http *h, const gbx_http_exchange *ended)
-{
-    return ended->options.id != 0 && !ended->was_answered && !h->is_modern &&
-           !h->is_sse && h->version[0] != 0 && ended->status == 200 &&
-           ended->is_stream && !ended->is_too_long && ended->sse.id[0] != 0 &&
-           h->hooks.awaits(h->hooks.user, ended->options.id);
-}
-
 /* True: the exchange ended before the answer, and the rest of its stream is being
  * requested. */
 static bool resume(http *h, const gbx_http_exchange *ended)
 {
     const gbx_sse *sse = &ended->sse;
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
+    uint32_t ms =
+        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
     gbx_http_exchange_options options = {.id = ended->options.id,
-                                         .delay_ms = gbx_sse_delay_ms(sse),
+                                         .delay_ms = ms > least_ms ? ms : least_ms,
                                          .hooks = &request_hooks};
-    gbx_http_exchange *exchange =
-        may_have_rest(h, ended) ? get(h, sse->id, &options) : NULL;
+    bool may_have_rest = ended->options.id != 0 && !ended->was_answered &&
+                         !h->is_modern && !h->is_sse && h->version[0] != 0 &&
+                         ended->status == 200 && ended->is_stream &&
+                         !ended->is_too_long && sse->id[0] != 0 &&
+                         h->hooks.awaits(h->hooks.user, ended->options.id);
+    gbx_http_exchange *exchange = may_have_rest ? get(h, sse->id, &options) : NULL;
 
     if (exchange == NULL)
         return false;
@@ -511,7 +490,8 @@ static void take_answer(http *h, gbx_http_exchange *exchange)
         unanswered(h, exchange, GBX_UPSTREAM_EXIT, "the stream ended before the answer",
                    GBX_UNANSWERED);
     else if (exchange->body.len > 0)
-        take_body(h, exchange);
+        tell(h, (const char *)exchange->body.data, exchange->body.len,
+             exchange->options.id);
     else
         unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, "it answers with nothing",
                    GBX_UNANSWERED_SPOKEN);
@@ -608,10 +588,13 @@ static void on_stream_event(void *user, gbx_http_exchange *exchange,
     /* The link and its stream may be freed in here: do not touch them afterwards. */
     if (h->is_sse && strcmp(event->name, "endpoint") == 0 && h->endpoint == NULL) {
         h->endpoint = gbx_http_resolve(h->web, h->config->url, event->data, event->len);
-        if (h->endpoint == NULL)
-            lose(h, "it names an endpoint that is not its own", true);
-        else
+        if (h->endpoint != NULL) {
             send_waiting(h);
+        } else {
+            h->hooks.lost(h->hooks.user, "it names an endpoint that is not its own",
+                          true);
+            free_http(h);
+        }
     } else if (strcmp(event->name, "message") == 0 && event->len > 0) {
         tell(h, event->data, event->len, 0);
     }
@@ -634,7 +617,8 @@ static void lose_stream(http *h, const gbx_http_exchange *stream, CURLcode resul
                        words);
     else
         (void)snprintf(why, sizeof why, "its stream of events has ended");
-    lose(h, why, is_refused || gbx_http_is_lasting(result));
+    h->hooks.lost(h->hooks.user, why, is_refused || gbx_http_is_lasting(result));
+    free_http(h);
 }
 
 static void on_stream_head(void *user, gbx_http_exchange *exchange)
@@ -648,31 +632,30 @@ static void on_stream_head(void *user, gbx_http_exchange *exchange)
         h->hooks.missed(h->hooks.user);
 }
 
-static void open_later(http *h)
-{
-    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MIN);
-    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MAX);
-    uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_timeout_ms(GBX_TIMEOUT_STREAM);
-
-    ms = ms > least_ms ? ms : least_ms;
-    for (unsigned i = 0; i < h->stream_failures && ms < most_ms; i++)
-        ms *= 2;
-    gbx_mcp_timer_set(&h->again, ms < most_ms ? ms : most_ms);
-}
-
 static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
     http *h = user;
+    long status = exchange->status;
+    /* Statuses of an unreachable or overloaded server do not count. */
+    bool has_no_stream = status != 0 && status != 408 && status != 429 &&
+                         (status < 500 || status == 501) && !gbx_http_is_open(exchange);
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MIN);
+    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MAX);
+    uint32_t ms;
 
     h->stream = NULL;
-    if (exchange->status == 401 && gbx_oauth_renew(h->oauth)) {
+    if (status == 401 && gbx_oauth_renew(h->oauth)) {
         h->is_stream_due = true;
     } else if (h->is_sse) {
         lose_stream(h, exchange, result);
-    } else if (!gbx_http_has_no_stream(exchange)) {
+    } else if (!has_no_stream) {
         if (exchange->sse.retry_ms != 0)
             h->again_ms = exchange->sse.retry_ms;
-        open_later(h);
+        ms = h->again_ms != 0 ? h->again_ms : gbx_timeout_ms(GBX_TIMEOUT_STREAM);
+        ms = ms > least_ms ? ms : least_ms;
+        for (unsigned i = 0; i < h->stream_failures && ms < most_ms; i++)
+            ms *= 2;
+        gbx_mcp_timer_set(&h->again, ms < most_ms ? ms : most_ms);
         h->stream_failures++; /* until the next one is open */
     }
     gbx_http_exchange_free(exchange);
@@ -738,8 +721,15 @@ static void leave(gbx_link *link, bool is_hopeless)
     http *h = (http *)link;
 
     free_exchanges(h);
+    /* End our session at the server: unused ones cost it memory. */
     if (h->session != NULL && !h->is_forgotten && !h->is_modern && !h->is_sse)
-        say_farewell(h);
+        gbx_http_client_say_farewell(&(gbx_http_exchange_options){
+            .web = h->web,
+            .method = GBX_HTTP_DELETE,
+            .url = h->config->url,
+            .headers = common_headers(h).list,
+            .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
+        });
     free_http(h);
 }
 
@@ -754,12 +744,17 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr)
 {
     gbx_yard *yard = options->yard;
-    const char *name;
     gbx_status status;
     http *h;
 
-    if (!gbx_http_headers_check(options->config, &name))
-        return gbx_fail(reterr, GBX_E_USAGE, "the header '%.64s' cannot be sent", name);
+    for (size_t i = 0; i < options->config->header_count; i++) {
+        const char *name = options->config->headers[i].name;
+
+        if (!gbx_is_token(name, strlen(name)) ||
+            strpbrk(options->config->headers[i].value, "\r\n") != NULL)
+            return gbx_fail(reterr, GBX_E_USAGE, "the header '%.64s' cannot be sent",
+                            name);
+    }
     if (yard->web == NULL) {
         status = gbx_http_client_new(options->loop, &yard->web, reterr);
         if (status != GBX_OK)

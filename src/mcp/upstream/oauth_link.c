@@ -58,31 +58,6 @@ static void hide(gbx_policy *policy, const char *name, const char *value)
             gbx_grant_secret(policy, &entry, &secret, &err) == GBX_OK ? policy : NULL);
 }
 
-static void hide_all(gbx_oauth *o)
-{
-    size_t count = o->past_count < PAST_MAX ? o->past_count : PAST_MAX;
-    gbx_error err = {0};
-    char name[32];
-
-    gbx_policy_free(o->hidden);
-    o->hidden = gbx_need(gbx_policy_new());
-    hide(o->hidden, "accessToken", gbx_oauth_text(o->kept, "accessToken"));
-    hide(o->hidden, "refreshToken", gbx_oauth_text(o->kept, "refreshToken"));
-    for (size_t i = 0; i < count; i++) {
-        (void)snprintf(name, sizeof name, "pastToken%zu", i);
-        hide(o->hidden, name, o->past[i]);
-    }
-    (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
-}
-
-static void remember(gbx_oauth *o, const char *token)
-{
-    char **place = &o->past[o->past_count++ % PAST_MAX];
-
-    gbx_wipe(*place);
-    *place = gbx_need(strdup(token));
-}
-
 gbx_policy *const *gbx_oauth_hidden(const gbx_oauth *oauth)
 {
     return oauth != NULL ? &oauth->hidden : NULL;
@@ -119,15 +94,32 @@ static void end_renewal(gbx_oauth *o, bool is_new)
     gbx_mcp_timer_fire(&o->turn);
 }
 
+/* All its tokens, and the earlier ones, are hidden from now on. */
 static void adopt(gbx_oauth *o, json_t *kept)
 {
-    if (o->kept != NULL) {
-        remember(o, gbx_oauth_text(o->kept, "accessToken"));
-        remember(o, gbx_oauth_text(o->kept, "refreshToken"));
+    static const char *const names[] = {"accessToken", "refreshToken"};
+    gbx_error err = {0};
+    size_t count;
+    char name[32];
+
+    for (size_t i = 0; o->kept != NULL && i < GBX_COUNTOF(names); i++) {
+        char **place = &o->past[o->past_count++ % PAST_MAX];
+
+        gbx_wipe(*place);
+        *place = gbx_need(strdup(gbx_oauth_text(o->kept, names[i])));
     }
     json_decref(o->kept);
     o->kept = kept;
-    hide_all(o);
+    gbx_policy_free(o->hidden);
+    o->hidden = gbx_need(gbx_policy_new());
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        hide(o->hidden, names[i], gbx_oauth_text(o->kept, names[i]));
+    count = o->past_count < PAST_MAX ? o->past_count : PAST_MAX;
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "pastToken%zu", i);
+        hide(o->hidden, name, o->past[i]);
+    }
+    (void)gbx_need(gbx_secrets_prepare(o->hidden, &err) == GBX_OK ? o : NULL);
 }
 
 typedef enum file_state { SAME, NEWER, GONE } file_state;

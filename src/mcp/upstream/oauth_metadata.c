@@ -215,20 +215,6 @@ char *gbx_oauth_issuer_place(const gbx_libcurl *lib, const char *issuer, size_t 
     return well_known(&parsed, path, places[index].name, places[index].is_behind);
 }
 
-static json_t *find_issuer(const gbx_libcurl *lib, const char *issuer,
-                           gbx_oauth_get_fn *get, void *user)
-{
-    json_t *found = NULL;
-    char *url;
-
-    for (size_t i = 0;
-         found == NULL && (url = gbx_oauth_issuer_place(lib, issuer, i)) != NULL; i++) {
-        found = get(user, url);
-        free(url);
-    }
-    return found;
-}
-
 /* The endpoints of an authorization server without metadata, as defined in the oldest
  * version of the protocol. */
 static json_t *assume_endpoints(const char *issuer)
@@ -283,6 +269,7 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
     json_t *document = find_server(lib, url, said, get, user);
     bool is_old = document == NULL;
     gbx_status status;
+    char *place;
 
     *ret = (gbx_oauth_metadata){.scope = gbx_oauth_challenge(said, "scope")};
     if (is_old && challenge == NULL)
@@ -302,7 +289,12 @@ gbx_status gbx_oauth_discover(const gbx_libcurl *lib, const char *url,
         return gbx_fail(reterr, GBX_E_DATA,
                         "its authorization server '%.200s' is not an https URL",
                         ret->issuer);
-    ret->endpoints = find_issuer(lib, ret->issuer, get, user);
+    for (size_t i = 0; ret->endpoints == NULL &&
+                       (place = gbx_oauth_issuer_place(lib, ret->issuer, i)) != NULL;
+         i++) {
+        ret->endpoints = get(user, place);
+        free(place);
+    }
     if (ret->endpoints == NULL && is_old)
         ret->endpoints = assume_endpoints(ret->issuer);
     if (ret->endpoints == NULL)

@@ -102,11 +102,6 @@ static bool is_token(const char *text)
     return text[len] == '\0' && len >= GBX_SECRET_MIN && len <= GBX_SECRET_MAX;
 }
 
-static void put_text(json_t *kept, const char *name, const char *value)
-{
-    (void)json_object_set_new(kept, name, json_string(value));
-}
-
 /* A refresh token that is not replaced stays valid. */
 static gbx_status take_tokens(json_t *kept, const json_t *answer, gbx_error *err)
 {
@@ -121,11 +116,11 @@ static gbx_status take_tokens(json_t *kept, const json_t *answer, gbx_error *err
         return gbx_fail(err, GBX_E_DATA,
                         "a token of it does not have from %u to %u visible characters",
                         GBX_SECRET_MIN, GBX_SECRET_MAX);
-    put_text(kept, "accessToken", access);
+    (void)json_object_set_new(kept, "accessToken", json_string(access));
     if (*refresh != '\0')
-        put_text(kept, "refreshToken", refresh);
+        (void)json_object_set_new(kept, "refreshToken", json_string(refresh));
     if (*scope != '\0')
-        put_text(kept, "scope", scope);
+        (void)json_object_set_new(kept, "scope", json_string(scope));
     if (seconds > 0 && seconds < INT32_MAX)
         (void)json_object_set_new(kept, "expires", json_integer(time(NULL) + seconds));
     else

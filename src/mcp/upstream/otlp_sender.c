@@ -157,8 +157,12 @@ static const gbx_http_exchange_hooks hooks = {.done = on_done};
 
 /* ---- beginning and end -------------------------------------------------------------- */
 
-static char *url_of(const char *collector)
+gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
+                               const char *collector, gbx_otlp_sender **ret,
+                               gbx_error *reterr)
 {
+    gbx_otlp_sender *s = gbx_need(calloc(1, sizeof *s));
+    gbx_status status = gbx_http_client_new(loop, &s->web, reterr);
     size_t len = strlen(collector);
     size_t path_len = strlen(TRACES_PATH);
 
@@ -167,18 +171,8 @@ static char *url_of(const char *collector)
     if (len >= path_len &&
         memcmp(collector + len - path_len, TRACES_PATH, path_len) == 0)
         len -= path_len;
-    return gbx_printed("%.*s" TRACES_PATH, (int)len, collector);
-}
-
-gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
-                               const char *collector, gbx_otlp_sender **ret,
-                               gbx_error *reterr)
-{
-    gbx_otlp_sender *s = gbx_need(calloc(1, sizeof *s));
-    gbx_status status = gbx_http_client_new(loop, &s->web, reterr);
-
     s->telemetry = telemetry;
-    s->url = url_of(collector);
+    s->url = gbx_printed("%.*s" TRACES_PATH, (int)len, collector);
     s->headers = getenv("OTEL_EXPORTER_OTLP_HEADERS");
     gbx_mcp_timer_init(&s->next, loop, on_next, s);
     if (status == GBX_OK) {
@@ -198,27 +192,20 @@ gbx_status gbx_otlp_sender_new(gbx_mcp_loop *loop, gbx_telemetry *telemetry,
     return GBX_OK;
 }
 
-/* Spans that are being sent are not sent again. */
-static void send_last(gbx_otlp_sender *s)
-{
-    gbx_http_exchange *last;
-
-    if (s->sending != NULL)
-        gbx_telemetry_forget(s->telemetry, s->spans);
-    last = send_spans(s, GBX_SPANS_MAX);
-    if (s->sending != NULL || last != NULL)
-        gbx_multi_drain(s->web->multi, gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS));
-    if (last != NULL)
-        gbx_http_exchange_free(last);
-}
-
 void gbx_otlp_sender_free(gbx_otlp_sender *s)
 {
+    gbx_http_exchange *last = NULL;
+
     if (s == NULL)
         return;
     gbx_telemetry_on_span(s->telemetry, NULL, NULL);
+    if (s->sending != NULL) /* these are not sent again */
+        gbx_telemetry_forget(s->telemetry, s->spans);
     if (s->web != NULL)
-        send_last(s);
+        last = send_spans(s, GBX_SPANS_MAX);
+    if (s->sending != NULL || last != NULL)
+        gbx_multi_drain(s->web->multi, gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS));
+    gbx_http_exchange_free(last);
     if (s->sending != NULL)
         gbx_http_exchange_free(s->sending);
     gbx_mcp_timer_cleanup(&s->next);

@@ -87,28 +87,22 @@ static void close_input(gbx_process *p)
     gbx_fd_close(&p->at.fds[STDIN_FILENO]);
 }
 
-static void say(const gbx_process *p, char word)
-{
-    if (p->at.fds[GBX_KEEPER_FD] >= 0)
-        (void)send(p->at.fds[GBX_KEEPER_FD], &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 /* Take the next harder step to end it, and give it time to work. */
 static void stop_harder(void *user)
 {
     gbx_process *p = user;
+    char word;
 
     if (p->stopping < GBX_STOP_KEEPER)
         p->stopping = (gbx_stop_step)(p->stopping + 1);
     p->ending.was_stopped = p->stopping > GBX_STOP_INPUT;
+    word = p->stopping == GBX_STOP_TERMINATE ? GBX_KEEPER_TERMINATE : GBX_KEEPER_KILL;
     if (p->stopping == GBX_STOP_INPUT)
         close_input(p);
-    else if (p->stopping == GBX_STOP_TERMINATE)
-        say(p, GBX_KEEPER_TERMINATE);
-    else if (p->stopping == GBX_STOP_KILL)
-        say(p, GBX_KEEPER_KILL);
-    else /* The keeper itself does not respond. */
+    else if (p->stopping == GBX_STOP_KEEPER) /* The keeper itself does not respond. */
         (void)syscall(SYS_pidfd_send_signal, p->at.pidfd, SIGKILL, NULL, 0);
+    else if (p->at.fds[GBX_KEEPER_FD] >= 0)
+        (void)send(p->at.fds[GBX_KEEPER_FD], &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     gbx_mcp_timer_set(&p->step, gbx_timeout_ms(GBX_TIMEOUT_STDIO_END));
 }
 
@@ -134,19 +128,6 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
 
 /* The log gets a limited number of lines; error messages can still quote
  * the last ones. */
-static void tell_error_line(gbx_process *p, const char *line, size_t len)
-{
-    gbx_buf text = {.ceiling = (size_t)ERROR_LINE_MAX * 8, .is_secret = true};
-
-    if (p->is_told || !gbx_bucket_take(&p->logged, gbx_clock_now_ns()))
-        return;
-    (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
-    (void)gbx_buf_append(&text, "", 1);
-    if (!text.failed)
-        p->hooks.log(p->hooks.user, (const char *)text.data);
-    gbx_buf_cleanup(&text);
-}
-
 static void take_errors(gbx_process *p, const char *chunk, size_t len)
 {
     gbx_mcp_line_kind kind;
@@ -156,9 +137,18 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
     gbx_stderr_tail_add(&p->ending.errors, chunk, len);
     gbx_mcp_line_reader_feed(&p->error_lines, chunk, len);
     while ((kind = gbx_mcp_line_reader_next(&p->error_lines, &line, &line_len)) !=
-           GBX_MCP_LINE_NONE)
-        if (kind == GBX_MCP_LINE)
-            tell_error_line(p, line, line_len);
+           GBX_MCP_LINE_NONE) {
+        GBX_CLEANUP(gbx_buf_cleanup)
+        gbx_buf text = {.ceiling = (size_t)ERROR_LINE_MAX * 8, .is_secret = true};
+
+        if (kind != GBX_MCP_LINE || p->is_told ||
+            !gbx_bucket_take(&p->logged, gbx_clock_now_ns()))
+            continue;
+        (void)gbx_utf8_append_escaped(&text, line, line_len, GBX_ESCAPE_LINE);
+        (void)gbx_buf_append(&text, "", 1);
+        if (!text.failed)
+            p->hooks.log(p->hooks.user, (const char *)text.data);
+    }
 }
 
 /* False at the end of the stream. for_ns: begin no further chunk after this time. */
@@ -205,11 +195,22 @@ static void on_errors(evutil_socket_t fd, short what, void *arg)
 
 static void take_reports(gbx_process *p)
 {
+    gbx_exit_status *ending = &p->ending;
     gbx_keeper_report report;
 
     while (recv(p->at.fds[GBX_KEEPER_FD], &report, sizeof report, MSG_DONTWAIT) ==
-           (ssize_t)sizeof report)
-        gbx_exit_status_note(&p->ending, &report);
+           (ssize_t)sizeof report) {
+        if (report.said == GBX_KEEPER_CONTAINED)
+            ending->containment = (gbx_containment)report.value;
+        else if (report.said == GBX_KEEPER_NO_DIRECTORY)
+            ending->no_directory = report.value;
+        else if (report.said == GBX_KEEPER_NO_COMMAND)
+            ending->no_command = report.value;
+        else if (report.said == GBX_KEEPER_ENDED) {
+            ending->has_status = true;
+            ending->status = report.value;
+        }
+    }
 }
 
 static void on_control(evutil_socket_t fd, short what, void *arg)
@@ -235,6 +236,8 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 {
     gbx_process *p = arg;
     char why[GBX_ENDING_TEXT_MAX];
+    bool is_lasting;
+    int error;
 
     take_reports(p);
     (void)read_some(p, p->at.fds[STDOUT_FILENO], CHUNKS_AT_END, END_NS, take_output);
@@ -243,7 +246,12 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     if (!p->is_told) {
         p->is_told = true;
         gbx_exit_status_print(&p->ending, why, sizeof why);
-        p->hooks.lost(p->hooks.user, why, gbx_exit_status_is_lasting(&p->ending));
+        /* It would fail each time if its command or directory is not accessible. */
+        error =
+            p->ending.no_directory != 0 ? p->ending.no_directory : p->ending.no_command;
+        is_lasting =
+            error == ENOENT || error == EACCES || error == ENOTDIR || error == ENOEXEC;
+        p->hooks.lost(p->hooks.user, why, is_lasting);
     }
     /* The owner was notified, and the object has no owner from now on. */
     free_process(p);

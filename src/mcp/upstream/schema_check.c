@@ -164,18 +164,6 @@ static bool may_equal(gbx_view wanted, gbx_view value)
     return text == NULL || gbx_view_is_text(value, text);
 }
 
-static bool is_among(gbx_view list, gbx_view value)
-{
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view one;
-
-    while (gbx_view_next(list, &cursor, &none, &one))
-        if (may_equal(one, value))
-            return true;
-    return gbx_view_kind(list) != '[';
-}
-
 /* ---- objects and arrays ------------------------------------------------------------- */
 
 static bool has_required(checking *c, gbx_view required, gbx_view value)
@@ -241,18 +229,6 @@ static bool fits_array(checking *c, const gbx_view m[], gbx_view value)
 
 /* ---- schemas ------------------------------------------------------------------------ */
 
-static bool fits_all(checking *c, gbx_view list, gbx_view value)
-{
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view one;
-
-    while (gbx_view_next(list, &cursor, &none, &one))
-        if (!fits(c, one, value))
-            return false;
-    return true;
-}
-
 /* Which of them fits may depend on what is not known here, so one is enough. */
 static bool fits_some(checking *c, gbx_view list, gbx_view value)
 {
@@ -289,18 +265,29 @@ static bool fits_keywords(checking *c, gbx_view schema, gbx_view value)
                                            "items"};
     gbx_view m[KEYWORDS];
     char kind = gbx_view_kind(value);
+    size_t cursor = 0;
+    bool is_among;
+    gbx_view none;
+    gbx_view one;
 
     gbx_view_members(schema, keywords, KEYWORDS, m);
     if (kind == 'n' && gbx_view_is_true(m[NULLABLE]))
         return true;
     if (!fits_type(m[TYPE], value))
         return refuse(c, "it is of another type");
-    if (!is_among(m[ENUM], value) ||
-        (m[CONST].at != NULL && !may_equal(m[CONST], value)))
+    is_among = gbx_view_kind(m[ENUM]) != '[';
+    while (!is_among && gbx_view_next(m[ENUM], &cursor, &none, &one))
+        is_among = may_equal(one, value);
+    if (!is_among || (m[CONST].at != NULL && !may_equal(m[CONST], value)))
         return refuse(c, "it is not one of the values that may be");
-    return (m[REF].at == NULL || fits(c, resolve(c, m[REF]), value)) &&
-           fits_all(c, m[ALL], value) && fits_some(c, m[ANY], value) &&
-           fits_some(c, m[ONE], value) && (kind != '{' || fits_object(c, m, value)) &&
+    if (m[REF].at != NULL && !fits(c, resolve(c, m[REF]), value))
+        return false;
+    cursor = 0;
+    while (gbx_view_next(m[ALL], &cursor, &none, &one))
+        if (!fits(c, one, value))
+            return false;
+    return fits_some(c, m[ANY], value) && fits_some(c, m[ONE], value) &&
+           (kind != '{' || fits_object(c, m, value)) &&
            (kind != '[' || fits_array(c, m, value));
 }
 

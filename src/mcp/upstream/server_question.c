@@ -156,27 +156,22 @@ static bool is_plain(gbx_view name, gbx_view value)
                 text.len);
 }
 
-static bool are_plain(gbx_view list, bool may_have_objects)
-{
-    size_t cursor = 0;
-    gbx_view none = {"\"\"", 2};
-    gbx_view name;
-    gbx_view item;
-
-    while (gbx_view_next(list, &cursor, &name, &item))
-        if (!is_plain(none, item) && !(may_have_objects && all_sound(item, is_plain)))
-            return false;
-    return true;
-}
-
 /* Of a field, and of the items of one that is a list of choices. */
 static bool is_of_field(gbx_view name, gbx_view value)
 {
     bool has_choices =
         gbx_view_is_text(name, "oneOf") || gbx_view_is_text(name, "anyOf");
+    gbx_view unnamed = {"\"\"", 2};
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
 
-    return gbx_view_kind(value) == '[' ? are_plain(value, has_choices)
-                                       : is_plain(name, value);
+    if (gbx_view_kind(value) != '[')
+        return is_plain(name, value);
+    while (gbx_view_next(value, &cursor, &none, &item))
+        if (!is_plain(unnamed, item) && !(has_choices && all_sound(item, is_plain)))
+            return false;
+    return true;
 }
 
 static bool is_of_list(gbx_view name, gbx_view value)
@@ -205,14 +200,6 @@ static bool is_of_form(gbx_view name, gbx_view value)
 {
     return gbx_view_is_text(name, "properties") ? all_sound(value, is_field)
                                                 : is_of_field(name, value);
-}
-
-static bool is_form(gbx_view schema)
-{
-    return schema.len <= SCHEMA_MAX &&
-           gbx_view_is_text(gbx_view_member(schema, "type"), "object") &&
-           gbx_view_member(schema, "properties").at != NULL &&
-           all_sound(schema, is_of_form);
 }
 
 /* A person is sent to it: it must not look like another address. */
@@ -246,6 +233,7 @@ static const char *read_elicitation(const gbx_upstream_call *call, gbx_view para
     static const char *const names[] = {"mode", "message", "requestedSchema", "url",
                                         "elicitationId"};
     gbx_view m[MEMBERS];
+    bool is_form;
 
     gbx_view_members(params, names, MEMBERS, m);
     if (gbx_view_kind(m[MESSAGE]) != '"' || m[MESSAGE].len > TEXT_MAX)
@@ -265,7 +253,11 @@ static const char *read_elicitation(const gbx_upstream_call *call, gbx_view para
         return "a question is a form or a url";
     if ((call->can_ask & GBX_MCP_ASK_FORM) == 0)
         return "the client cannot show forms";
-    if (!is_form(m[SCHEMA]))
+    is_form = m[SCHEMA].len <= SCHEMA_MAX &&
+              gbx_view_is_text(gbx_view_member(m[SCHEMA], "type"), "object") &&
+              gbx_view_member(m[SCHEMA], "properties").at != NULL &&
+              all_sound(m[SCHEMA], is_of_form);
+    if (!is_form)
         return "a form is an object of texts, numbers, booleans and choices";
     ret->schema = m[SCHEMA];
     return NULL;

@@ -83,24 +83,13 @@ void gbx_spawned_server_close(gbx_spawned_server *spawned)
     gbx_fd_close(&spawned->pidfd);
 }
 
-static bool move_clear(int *fd)
-{
-    int moved = *fd < CLEAR_OF ? fcntl(*fd, F_DUPFD_CLOEXEC, CLEAR_OF) : *fd;
-
-    if (moved < 0)
-        return false;
-    if (moved != *fd)
-        gbx_fd_close(fd);
-    *fd = moved;
-    return true;
-}
-
 /* A server's input is a socket, so that writing to it never raises SIGPIPE. */
 static bool open_pair(int *ours, int *theirs, int number)
 {
     int pair[2];
     bool is_socket = number == STDIN_FILENO || number == GBX_KEEPER_FD;
     int type = number == GBX_KEEPER_FD ? SOCK_SEQPACKET : SOCK_STREAM;
+    int moved;
 
     if ((is_socket ? socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair)
                    : pipe2(pair, O_CLOEXEC)) < 0)
@@ -109,7 +98,16 @@ static bool open_pair(int *ours, int *theirs, int number)
     *theirs = pair[1];
     if (number == STDIN_FILENO)
         (void)shutdown(pair[0], SHUT_RD);
-    return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0 && move_clear(theirs);
+    if (fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
+        return false;
+    if (*theirs >= CLEAR_OF)
+        return true;
+    moved = fcntl(*theirs, F_DUPFD_CLOEXEC, CLEAR_OF);
+    if (moved < 0)
+        return false;
+    gbx_fd_close(theirs);
+    *theirs = moved;
+    return true;
 }
 
 static bool is_program(const char *path)

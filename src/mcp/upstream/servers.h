@@ -189,8 +189,6 @@ void gbx_session_free(gbx_session *session);
 
 /* Check that the server is alive: without an answer in time, the session is lost. */
 void gbx_session_check(gbx_session *s);
-/* Is such a check still unanswered? */
-bool gbx_session_is_checked(const gbx_session *s);
 
 /* ---- session_send.c, session_request.c ------------------------------------------ */
 
@@ -212,7 +210,6 @@ void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char
  * "". False: it cannot be sent. */
 bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                      const char *params);
-void gbx_session_notify(gbx_session *s, const char *method, const char *params);
 /* The answer to this request is not awaited any more: notify the server. */
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);
@@ -250,8 +247,6 @@ void gbx_session_list(gbx_session *s);
 void gbx_session_list_now(gbx_session *s);
 /* True if its tools have changed since they were read, or are being read. */
 bool gbx_session_is_stale(const gbx_session *s);
-/* How long the list is valid, or 0: until it changes. */
-uint32_t gbx_session_tools_ttl(const gbx_session *s);
 
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
 /* A page is late or invalid. A session that is not ready yet is lost; one that is ready

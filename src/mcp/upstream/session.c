@@ -136,14 +136,6 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
     (void)gbx_session_send(s, &text, (gbx_link_message){0});
 }
 
-static void put_word(gbx_view word, gbx_buf *to)
-{
-    if (gbx_view_kind(word) != '"' || word.len > WORD_MAX || word.len <= 2)
-        return;
-    (void)gbx_view_append_text(word, to);
-    (void)gbx_buf_puts(to, ": ");
-}
-
 /* False: it is too long. */
 static bool put_said(gbx_view params, gbx_buf *to)
 {
@@ -152,8 +144,12 @@ static bool put_said(gbx_view params, gbx_buf *to)
     gbx_view m[MEMBERS];
 
     gbx_view_members(params, names, MEMBERS, m);
-    put_word(m[LEVEL], to);
-    put_word(m[LOGGER], to);
+    for (size_t i = LEVEL; i < DATA; i++) {
+        if (gbx_view_kind(m[i]) != '"' || m[i].len > WORD_MAX || m[i].len <= 2)
+            continue;
+        (void)gbx_view_append_text(m[i], to);
+        (void)gbx_buf_puts(to, ": ");
+    }
     if (gbx_view_kind(m[DATA]) == '"')
         (void)gbx_view_append_text(m[DATA], to);
     else if (m[DATA].at != NULL)
@@ -162,21 +158,14 @@ static bool put_said(gbx_view params, gbx_buf *to)
     return gbx_buf_append(to, "", 1);
 }
 
-static gbx_log_level level_of(gbx_view name)
-{
-    if (gbx_view_is_text(name, "debug"))
-        return GBX_LOG_DEBUG;
-    if (gbx_view_is_text(name, "info") || gbx_view_is_text(name, "notice"))
-        return GBX_LOG_INFO;
-    return gbx_view_is_text(name, "warning") ? GBX_LOG_WARN : GBX_LOG_ERROR;
-}
-
 static void on_says(gbx_session *s, gbx_view params)
 {
     const gbx_upstream_call *call = gbx_session_latest_call(s);
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
+    gbx_view name = gbx_view_member(params, "level");
+    gbx_log_level level = GBX_LOG_ERROR;
     char clean[TOLD_MAX + 1];
 
     if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
@@ -191,9 +180,14 @@ static void on_says(gbx_session *s, gbx_view params)
     if (!gbx_buf_append(&line, "", 1) || clean[0] == 0)
         return;
     gbx_server_log(s->server, (const char *)line.data);
+    if (gbx_view_is_text(name, "debug"))
+        level = GBX_LOG_DEBUG;
+    else if (gbx_view_is_text(name, "info") || gbx_view_is_text(name, "notice"))
+        level = GBX_LOG_INFO;
+    else if (gbx_view_is_text(name, "warning"))
+        level = GBX_LOG_WARN;
     if (call != NULL && call->says != NULL)
-        call->says(call->user, level_of(gbx_view_member(params, "level")),
-                   (const char *)line.data);
+        call->says(call->user, level, (const char *)line.data);
 }
 
 static void tell_news(const gbx_session *s, gbx_upstream_news news, gbx_view params)

@@ -29,18 +29,13 @@
 
 void gbx_session_check(gbx_session *s)
 {
-    if (s->phase != GBX_PHASE_READY || gbx_session_is_checked(s))
+    if (s->phase != GBX_PHASE_READY || gbx_mcp_timer_is_set(&s->check_timer))
         return;
     if (gbx_session_ask(s, GBX_ASK_CHECK, s->is_modern ? "server/discover" : "ping",
                         ""))
         gbx_mcp_timer_set(&s->check_timer, gbx_timeout_ms(GBX_TIMEOUT_CHECK));
     else
         gbx_session_lose(s, "it does not read its input");
-}
-
-bool gbx_session_is_checked(const gbx_session *s)
-{
-    return gbx_mcp_timer_is_set(&s->check_timer);
 }
 
 /* ---- logs -------------------------------------------------------------------- */
@@ -72,12 +67,6 @@ void gbx_blank_nuls(gbx_buf *text)
 }
 
 /* ---- waiting and ending ------------------------------------------------------ */
-
-static void append(gbx_upstream_call *call, gbx_call_list *list)
-{
-    call->list = list;
-    TAILQ_INSERT_TAIL(list, call, entry);
-}
 
 /* Remove it from its list, if it is in one. */
 static void unlink_call(gbx_upstream_call *call)
@@ -207,50 +196,42 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
     free(call->message);
     call->fault = fault;
     call->message = gbx_need(strdup(message));
-    append(call, &call->all->ended);
+    call->list = &call->all->ended;
+    TAILQ_INSERT_TAIL(call->list, call, entry);
     gbx_upstreams_wake(call->all);
 }
 
 /* ---- answers ----------------------------------------------------------------- */
 
-/* One of the server's calls has ended with this fault. */
-static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_fault fault)
-{
-    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
-        fault == GBX_UPSTREAM_INPUT) {
-        server->failures = 0;
-        server->fault[0] = 0;
-    }
-    /* Check whether it is slow or hangs. A session with other work is not checked. */
-    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
-        gbx_session_check(session);
-}
-
-/* After a restart, the new list is consulted when the call is sent. */
-static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
-{
-    const gbx_tool *tool = tool_of(call);
-
-    return !call->was_retried && !call->all->is_closing &&
-           (is_repeatable(call, tool) || (tool != NULL && was_not_begun));
-}
-
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
 {
     gbx_session *session = call->session;
+    gbx_upstream_fault fault = reply.fault;
+    const gbx_tool *tool = fault == GBX_UPSTREAM_EXIT ? tool_of(call) : NULL;
+    /* After a restart, the new list is consulted when the call is sent. */
+    bool may_repeat =
+        fault == GBX_UPSTREAM_EXIT && !call->was_retried && !call->all->is_closing &&
+        (is_repeatable(call, tool) || (tool != NULL && reply.was_not_begun));
 
     unlink_call(call);
     if (call->task != NULL)
         gbx_mcp_timer_clear(&call->poll);
     gbx_upstreams_wake(call->all);
-    if (reply.fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply.was_not_begun)) {
+    if (may_repeat) {
         call->was_retried = true;
         call->was_sent = !reply.was_not_begun;
         forget_task(call);
         gbx_call_enqueue(call);
         return;
     }
-    note_end(call->target, session, reply.fault);
+    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
+        fault == GBX_UPSTREAM_INPUT) {
+        call->target->failures = 0;
+        call->target->fault[0] = 0;
+    }
+    /* Check whether it is slow or hangs. A session with other work is not checked. */
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
+        gbx_session_check(session);
     gbx_call_end(call, reply);
 }
 
@@ -297,36 +278,6 @@ static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
     if (has_words && data.len > 0)
         (void)gbx_buf_printf(to, ": %.*s", (int)data.len, (const char *)data.data);
     (void)gbx_buf_append(to, "", 1);
-}
-
-/* What the client lacks, or the configuration does not allow. */
-static void note_missing(const gbx_upstream_call *call, gbx_view error,
-                         gbx_upstream_reply *reply)
-{
-    unsigned needed = gbx_mcp_asking_read(
-        gbx_view_member(gbx_view_member(error, "data"), "requiredCapabilities"));
-
-    if ((needed & ~gbx_upstream_may_ask(call->server)) != 0)
-        reply->message = "it needs what the configuration does not allow it: "
-                         "\"sampling\" or \"roots\" under \"glovebox\" of this server";
-    else
-        reply->missing = needed & ~call->can_ask;
-}
-
-static void answer_error(gbx_upstream_call *call, gbx_view error)
-{
-    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
-                                .code = gbx_rpc_error_code(error)};
-    GBX_CLEANUP(gbx_buf_cleanup)
-    gbx_buf text = {.ceiling = WORDS_MAX + DATA_MAX + GBX_KIB(2), .is_secret = true};
-
-    if (reply.code == GBX_RPC_MISSING_CAPABILITY || reply.code == URL_NEEDED)
-        reply.fault = GBX_UPSTREAM_INPUT;
-    put_refusal(call->all->yard.secrets, error, reply.code, &text);
-    reply.message = text.failed ? "no reason was given" : (const char *)text.data;
-    if (reply.code == GBX_RPC_MISSING_CAPABILITY)
-        note_missing(call, error, &reply);
-    gbx_call_answer(call, reply);
 }
 
 /* An error need not fit, and some write null for nothing. */
@@ -411,9 +362,30 @@ static bool answer_result(gbx_upstream_call *call, gbx_view result)
 
 bool gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
 {
+    gbx_view error = message->payload;
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
+                                .code = gbx_rpc_error_code(error)};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = WORDS_MAX + DATA_MAX + GBX_KIB(2), .is_secret = true};
+    unsigned needed;
+
     if (message->kind == GBX_RPC_RESULT)
         return answer_result(call, message->payload);
-    answer_error(call, message->payload);
+    if (reply.code == GBX_RPC_MISSING_CAPABILITY || reply.code == URL_NEEDED)
+        reply.fault = GBX_UPSTREAM_INPUT;
+    put_refusal(call->all->yard.secrets, error, reply.code, &text);
+    reply.message = text.failed ? "no reason was given" : (const char *)text.data;
+    if (reply.code == GBX_RPC_MISSING_CAPABILITY) {
+        needed = gbx_mcp_asking_read(
+            gbx_view_member(gbx_view_member(error, "data"), "requiredCapabilities"));
+        if ((needed & ~gbx_upstream_may_ask(call->server)) != 0)
+            reply.message =
+                "it needs what the configuration does not allow it: "
+                "\"sampling\" or \"roots\" under \"glovebox\" of this server";
+        else
+            reply.missing = needed & ~call->can_ask; /* the client lacks it */
+    }
+    gbx_call_answer(call, reply);
     return true;
 }
 
@@ -499,25 +471,6 @@ static void extend(gbx_upstream_call *call)
     set_timer(call, left);
 }
 
-/* Its message, or "3/10". False: it has neither. */
-static bool put_progress(gbx_view params, gbx_buf *to)
-{
-    gbx_view message = gbx_view_member(params, "message");
-    gbx_view progress = gbx_view_member(params, "progress");
-    gbx_view total = gbx_view_member(params, "total");
-
-    if (gbx_view_kind(message) == '"' && message.len > 2)
-        return gbx_view_append_text(message, to);
-    if (gbx_view_kind(progress) != '0')
-        return false;
-    (void)gbx_buf_append(to, progress.at, progress.len);
-    if (gbx_view_kind(total) == '0') {
-        (void)gbx_buf_puts(to, "/");
-        (void)gbx_buf_append(to, total.at, total.len);
-    }
-    return !to->failed;
-}
-
 void gbx_call_on_task_progress(gbx_upstream_call *call, gbx_view message)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
@@ -533,8 +486,23 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 {
     GBX_CLEANUP(gbx_buf_cleanup)
     gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
+    gbx_view message = gbx_view_member(params, "message");
+    gbx_view progress = gbx_view_member(params, "progress");
+    gbx_view total = gbx_view_member(params, "total");
+    bool has_message = gbx_view_kind(message) == '"' && message.len > 2;
 
-    if (!put_progress(params, &text))
+    if (!has_message && gbx_view_kind(progress) != '0')
+        return;
+    if (has_message) {
+        (void)gbx_view_append_text(message, &text);
+    } else {
+        (void)gbx_buf_append(&text, progress.at, progress.len);
+        if (gbx_view_kind(total) == '0') { /* "3/10" */
+            (void)gbx_buf_puts(&text, "/");
+            (void)gbx_buf_append(&text, total.at, total.len);
+        }
+    }
+    if (text.failed)
         return;
     extend(call);
     if (call->progress != NULL)
@@ -586,19 +554,14 @@ static void put_params(const gbx_upstream_call *call, const gbx_session *session
     }
 }
 
-static const char *method_of(const gbx_upstream_call *call)
-{
-    if (call->task != NULL)
-        return call->task_method;
-    return call->method != NULL ? call->method : "tools/call";
-}
-
 /* With a new id. tool: NULL if the session does not list it any more. */
 static bool send_request(gbx_upstream_call *call, gbx_session *session,
                          const gbx_tool *tool)
 {
     gbx_link_message about = {.id = ++session->last_id,
-                              .method = method_of(call),
+                              .method = call->task != NULL     ? call->task_method
+                                        : call->method != NULL ? call->method
+                                                               : "tools/call",
                               .name = call->task != NULL ? call->task
                                       : *call->tool != 0 ? call->tool
                                                          : NULL,
@@ -638,7 +601,8 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session, const gbx_tool
     call->target->in_flight++;
     call->all->in_flight++;
     session->call_count++;
-    append(call, &session->calls);
+    call->list = &session->calls;
+    TAILQ_INSERT_TAIL(call->list, call, entry);
     if (session->questions.open > 0)
         gbx_call_hold(call);
 }

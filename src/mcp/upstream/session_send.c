@@ -73,11 +73,6 @@ bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
     return false;
 }
 
-void gbx_session_notify(gbx_session *s, const char *method, const char *params)
-{
-    (void)gbx_session_send_method(s, 0, method, NULL, params);
-}
-
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason)
 {
     char params[128];
@@ -86,7 +81,7 @@ void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason)
         return;
     (void)snprintf(params, sizeof params, "\"requestId\":%" PRId64 ",\"reason\":\"%s\"",
                    id, reason);
-    gbx_session_notify(s, "notifications/cancelled", params);
+    (void)gbx_session_send_method(s, 0, "notifications/cancelled", NULL, params);
     if (s->link->ops->forget != NULL)
         s->link->ops->forget(s->link, id);
 }

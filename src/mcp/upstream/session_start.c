@@ -31,19 +31,6 @@ static bool is_legacy(gbx_view version)
     return false;
 }
 
-static void find_versions(gbx_view list, bool *ret_modern, bool *ret_legacy)
-{
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view item;
-
-    *ret_modern = *ret_legacy = false;
-    while (gbx_view_next(list, &cursor, &none, &item)) {
-        *ret_modern = *ret_modern || gbx_view_is_text(item, GBX_MCP_MODERN);
-        *ret_legacy = *ret_legacy || is_legacy(item);
-    }
-}
-
 /* Copy a text without values of secrets; "" if it is too long, or not a text. */
 static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size)
 {
@@ -54,7 +41,8 @@ static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size
         gbx_redact_copy(s->server->all->yard.secrets, text, to, size);
 }
 
-static unsigned read_capabilities(gbx_view capabilities)
+/* Its name and capabilities: the same members in both eras, in different places. */
+static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
     static const struct {
         const char *name;
@@ -71,22 +59,6 @@ static unsigned read_capabilities(gbx_view capabilities)
         {"tasks", NULL, GBX_HAS_TASKS},
         {"extensions", GBX_TASKS, GBX_HAS_TASKS},
     };
-    unsigned has = 0;
-
-    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        gbx_view one = gbx_view_member(capabilities, rows[i].name);
-
-        if (rows[i].flag != NULL)
-            one = gbx_view_member(one, rows[i].flag);
-        if (gbx_view_kind(one) == '{' || gbx_view_is_true(one))
-            has |= rows[i].has;
-    }
-    return has;
-}
-
-/* Its name and capabilities: the same members in both eras, in different places. */
-static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
-{
     gbx_view capabilities = gbx_view_member(result, "capabilities");
 
     copy_fact(s, gbx_view_member(info, "name"), s->facts.server_name,
@@ -94,7 +66,15 @@ static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
     copy_fact(s, gbx_view_member(info, "version"), s->facts.server_version,
               sizeof s->facts.server_version);
     s->tells_tools = gbx_view_kind(gbx_view_member(capabilities, "tools")) == '{';
-    s->facts.has = read_capabilities(capabilities);
+    s->facts.has = 0;
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        gbx_view one = gbx_view_member(capabilities, rows[i].name);
+
+        if (rows[i].flag != NULL)
+            one = gbx_view_member(one, rows[i].flag);
+        if (gbx_view_kind(one) == '{' || gbx_view_is_true(one))
+            s->facts.has |= rows[i].has;
+    }
 }
 
 static bool ask_to_initialize(gbx_session *s)
@@ -140,7 +120,7 @@ static void become(gbx_session *s, const char *version, bool is_modern)
         s->link->ops->agree(s->link, version, is_modern);
     s->phase = GBX_PHASE_LISTING;
     if (!is_modern)
-        gbx_session_notify(s, "notifications/initialized", "");
+        (void)gbx_session_send_method(s, 0, "notifications/initialized", NULL, "");
     gbx_session_list(s);
 }
 
@@ -200,15 +180,21 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
     gbx_view data = gbx_view_member(message->payload, "data");
     gbx_view info = gbx_view_member(gbx_view_member(message->payload, "_meta"),
                                     "io.modelcontextprotocol/serverInfo");
-    bool has_modern;
-    bool has_legacy;
+    bool has_modern = false;
+    bool has_legacy = false;
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
 
     if (s->phase != GBX_PHASE_ASKING)
         return;
     if (message->kind == GBX_RPC_ERROR &&
         gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION)
         versions = gbx_view_member(data, "supported");
-    find_versions(versions, &has_modern, &has_legacy);
+    while (gbx_view_next(versions, &cursor, &none, &item)) {
+        has_modern = has_modern || gbx_view_is_text(item, GBX_MCP_MODERN);
+        has_legacy = has_legacy || is_legacy(item);
+    }
     if (message->kind != GBX_RPC_ERROR && has_modern) {
         note_facts(s, message->payload, info);
         become(s, GBX_MCP_MODERN, true);

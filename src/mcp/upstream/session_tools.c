@@ -52,26 +52,13 @@ static bool ask_next(gbx_session *s, gbx_view result)
     s->pages++;
     s->coming->is_cut = cursor.len > CURSOR_MAX || goes_in_circles(s, cursor) ||
                         s->pages >= s->coming->count + PAGES_MAX ||
-                        gbx_tools_is_full(s->coming);
+                        s->coming->count + s->coming->dropped >= GBX_TOOLS_MAX;
     if (s->coming->is_cut)
         return false;
     gbx_json_put_json(&params, "cursor", cursor.at, cursor.len);
     text = gbx_need(gbx_buf_take_string(&params, NULL));
     ask_page(s, text);
     return true;
-}
-
-static void become_ready(gbx_session *s)
-{
-    gbx_mcp_timer_clear(&s->start_timer);
-    s->phase = GBX_PHASE_READY;
-    s->stray[0] = 0;
-    s->facts.containment =
-        s->link->ops->containment != NULL ? s->link->ops->containment(s->link) : "";
-    s->facts.start_ms =
-        (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
-    s->hooks->ready(s->server, s);
-    gbx_session_listen_anew(s);
 }
 
 static void end_list(gbx_session *s)
@@ -85,24 +72,21 @@ static void end_list(gbx_session *s)
     s->is_listing = false;
     s->unlisted = 0;
     s->listed_ns = s->asked_ns;
-    if (s->phase == GBX_PHASE_LISTING)
-        become_ready(s);
-    else
+    if (s->phase == GBX_PHASE_LISTING) {
+        gbx_mcp_timer_clear(&s->start_timer);
+        s->phase = GBX_PHASE_READY;
+        s->stray[0] = 0;
+        s->facts.containment =
+            s->link->ops->containment != NULL ? s->link->ops->containment(s->link) : "";
+        s->facts.start_ms =
+            (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
+        s->hooks->ready(s->server, s);
+        gbx_session_listen_anew(s);
+    } else {
         s->hooks->listed(s->server, s);
+    }
     if (s->phase == GBX_PHASE_READY && s->is_stale)
         gbx_session_on_change(s);
-}
-
-/* A missing or very short time means the shortest interval between two requests. */
-static void note_ttl(gbx_session *s, gbx_view result)
-{
-    int64_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_LIST);
-    int64_t ms;
-
-    if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < least_ms)
-        ms = least_ms;
-    if (s->is_modern)
-        s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
 /* ---- called by other files of the session --------------------------------- */
@@ -134,15 +118,11 @@ bool gbx_session_is_stale(const gbx_session *s)
     return s->is_listing || s->is_stale || gbx_mcp_timer_is_set(&s->list_timer);
 }
 
-/* While changes are announced, the list is valid until one is. */
-uint32_t gbx_session_tools_ttl(const gbx_session *s)
-{
-    return s->is_listening ? 0 : s->ttl_ms;
-}
-
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
     bool has_headers = s->is_modern && !s->is_process;
+    int64_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_LIST);
+    int64_t ms;
     char text[256] = "";
     char why[320];
 
@@ -168,7 +148,12 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_on_no_tools(s, "its list of tools is not valid");
         return;
     }
-    note_ttl(s, message->payload);
+    /* A missing or very short time means the shortest interval between two requests. */
+    if (!gbx_rpc_integer(gbx_view_member(message->payload, "ttlMs"), &ms) ||
+        ms < least_ms)
+        ms = least_ms;
+    if (s->is_modern)
+        s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
     if (!ask_next(s, message->payload) && s->phase != GBX_PHASE_LOST)
         end_list(s);
 }

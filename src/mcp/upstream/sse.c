@@ -2,8 +2,6 @@
 /* sse - lines that end in CR, LF or both, and the events that they make. */
 #include "mcp/upstream/internal.h"
 
-#include "base/timeouts.h"
-
 #include "base/cleanup.h"
 #include "base/json.h"
 
@@ -72,11 +70,6 @@ void gbx_sse_cleanup(gbx_sse *sse)
     gbx_buf_cleanup(&sse->data);
 }
 
-size_t gbx_sse_ahead(const gbx_sse *sse)
-{
-    return sse->in.len - (sse->seen > sse->start ? sse->seen : sse->start);
-}
-
 /* Every line end becomes an LF. The LF of a CR LF may come in a later call. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 {
@@ -139,13 +132,4 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
                            .data = sse->data.len > 0 ? (char *)sse->data.data : "",
                            .len = sse->data.len};
     return true;
-}
-
-uint32_t gbx_sse_delay_ms(const gbx_sse *sse)
-{
-    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
-    uint32_t ms =
-        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
-
-    return ms > least_ms ? ms : least_ms;
 }

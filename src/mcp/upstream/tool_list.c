@@ -3,7 +3,6 @@
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
-#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "mcp/rpc/rpc.h"
 #include "policy/policy.h"
@@ -11,14 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_name(const char *name)
-{
-    for (const char *c = name; *c != 0; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return false;
-    return *name != 0;
-}
 
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
 {
@@ -40,17 +31,21 @@ static const char *read_tool(const gbx_tools *tools, gbx_view view, bool has_hea
 {
     gbx_view schema = gbx_view_member(view, "inputSchema");
     gbx_view written = gbx_view_member(view, "name");
+    bool can_be_written;
 
     _Static_assert(GBX_TOOL_NAME_MAX == 256 && GBX_TOOLS_MAX == 4096,
                    "the words say so");
     /* Each name is compared with all earlier ones: their number must be limited. */
-    if (gbx_tools_is_full(tools))
+    if (tools->count + tools->dropped >= GBX_TOOLS_MAX)
         return "beyond the first 4096";
     if (!gbx_rpc_copy_text(written, name, size))
         return gbx_view_kind(written) == '"' && written.len > size
                    ? "with a name of more than 256 bytes"
                    : "with no name";
-    if (!is_name(name))
+    can_be_written = *name != 0;
+    for (const char *c = name; *c != 0; c++)
+        can_be_written = can_be_written && (unsigned char)*c >= ' ' && *c != 0x7f;
+    if (!can_be_written)
         return "with a name that cannot be written";
     if (gbx_tools_find(tools, name) != NULL)
         return "that is there twice";
@@ -144,12 +139,6 @@ gbx_tools *gbx_tools_new(void)
     return tools;
 }
 
-gbx_tools *gbx_tools_share(gbx_tools *tools)
-{
-    tools->users++;
-    return tools;
-}
-
 void gbx_tools_drop(gbx_tools *tools)
 {
     if (tools == NULL || --tools->users > 0)
@@ -161,27 +150,12 @@ void gbx_tools_drop(gbx_tools *tools)
     free(tools);
 }
 
-bool gbx_tools_is_full(const gbx_tools *tools)
-{
-    return tools->count + tools->dropped >= GBX_TOOLS_MAX;
-}
-
 gbx_view gbx_tools_member(const gbx_tools *tools, const gbx_tool *tool,
                           const char *name)
 {
     gbx_view view = {.at = (const char *)tools->json.data + tool->at, .len = tool->len};
 
     return gbx_view_member(view, name);
-}
-
-const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
-{
-    const char *candidates[GBX_TOOLS_MAX];
-    size_t count = tools != NULL ? tools->count : 0;
-
-    for (size_t i = 0; i < count; i++)
-        candidates[i] = tools->list[i].name;
-    return gbx_nearest_name(name, candidates, count);
 }
 
 void gbx_tools_close(gbx_tools *tools)

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/edit_distance.h"
 #include "base/timeouts.h"
 #include "base/utf8.h"
 
@@ -60,12 +61,14 @@ static bool holds(const gbx_server *server)
 /* Adopt the tools that this session's process has listed. */
 static void take_tools(gbx_server *server, const gbx_session *session)
 {
-    uint32_t ttl_ms = gbx_session_tools_ttl(session);
+    /* While changes are announced, the list is valid until one is. */
+    uint32_t ttl_ms = session->is_listening ? 0 : session->ttl_ms;
     gbx_tools *known = server->tools;
 
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    server->tools = gbx_tools_share(session->tools);
+    server->tools = session->tools;
+    server->tools->users++;
     if (!gbx_tools_same(known, session->tools) &&
         server->all->hooks.tools_changed != NULL)
         server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
@@ -217,19 +220,6 @@ static void stop_server(gbx_server *server)
     }
 }
 
-static void bury_lost(gbx_server *server)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < server->session_count; i++) {
-        if (server->sessions[i]->phase == GBX_PHASE_LOST)
-            gbx_session_free(server->sessions[i]);
-        else
-            server->sessions[left++] = server->sessions[i];
-    }
-    server->session_count = left;
-}
-
 /* ---- starts ------------------------------------------------------------------
  *
  * A request for all tools starts all servers, and dozens of programs that start at once
@@ -267,18 +257,21 @@ static void start_server(gbx_server *server)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }
 
-static bool has_turn(const gbx_server *server)
+/* Start it now or as soon as it may be: after its pause, and once one of the starting
+ * servers is ready, has ended, or takes long. */
+static void start_in_turn(gbx_server *server)
 {
     const gbx_upstreams *all = server->all;
-    const gbx_upstream_call *call;
     int64_t long_ago_ns = gbx_clock_now_ns() - gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
+    bool has_turn = server->config->transport != GBX_MCP_STDIO;
+    const gbx_upstream_call *call;
     size_t places = 0;
+    bool may = may_start(server);
+    int64_t left_ns = may ? gbx_timeout_ns(GBX_TIMEOUT_START_LOOK)
+                          : server->retry_ns - gbx_clock_now_ns();
 
-    if (server->config->transport != GBX_MCP_STDIO)
-        return true;
     TAILQ_FOREACH(call, &server->waiting, entry)
-    if (call->tool != NULL)
-        return true;
+    has_turn = has_turn || call->tool != NULL;
     for (size_t i = 0; i < all->count; i++) {
         const gbx_server *other = &all->servers[i];
 
@@ -286,18 +279,8 @@ static bool has_turn(const gbx_server *server)
                   other->config->transport == GBX_MCP_STDIO &&
                   other->started_ns > long_ago_ns;
     }
-    return places < all->starts_at_once;
-}
-
-/* Start it now or as soon as it may be: after its pause, and once one of the starting
- * servers is ready, has ended, or takes long. */
-static void start_in_turn(gbx_server *server)
-{
-    bool may = may_start(server);
-    int64_t left_ns = may ? gbx_timeout_ns(GBX_TIMEOUT_START_LOOK)
-                          : server->retry_ns - gbx_clock_now_ns();
-
-    if (may && has_turn(server))
+    has_turn = has_turn || places < all->starts_at_once;
+    if (may && has_turn)
         start_server(server);
     else if (left_ns > 0)
         gbx_mcp_timer_set(&server->retry, (uint32_t)(left_ns / GBX_NS_PER_MS + 1));
@@ -314,7 +297,7 @@ static gbx_session *pick(const gbx_server *server)
     for (size_t i = 0; i < server->session_count; i++) {
         gbx_session *s = server->sessions[i];
 
-        if (s->phase == GBX_PHASE_READY && !gbx_session_is_checked(s) &&
+        if (s->phase == GBX_PHASE_READY && !gbx_mcp_timer_is_set(&s->check_timer) &&
             (best == NULL || s->call_count < best->call_count))
             best = s;
     }
@@ -368,17 +351,6 @@ static void send_waiting(gbx_server *server)
     }
 }
 
-/* Start one more process if all are busy and the limit allows it. */
-static void widen(gbx_server *server)
-{
-    const gbx_session *best = pick(server);
-
-    if (count_live(server) < server->config->processes && best != NULL &&
-        best->call_count > 0 && count_ready(server) == count_live(server) &&
-        may_start(server))
-        start_server(server);
-}
-
 static void on_idle(void *user)
 {
     gbx_server *server = user;
@@ -388,20 +360,13 @@ static void on_idle(void *user)
         stop_server(server);
 }
 
-static void watch_idleness(gbx_server *server)
+static void pump_server(void *user)
 {
+    gbx_server *server = user;
     uint32_t ms = server->config->idle_ms;
-    bool is_idle = server->in_flight == 0 && server->waiting_count == 0 &&
-                   server->wanted.count == 0;
+    const gbx_session *best;
+    bool is_idle;
 
-    if (!is_idle || count_live(server) == 0 || ms == 0)
-        gbx_mcp_timer_clear(&server->idle);
-    else if (!gbx_mcp_timer_is_set(&server->idle))
-        gbx_mcp_timer_set(&server->idle, ms);
-}
-
-static void pump_server(gbx_server *server)
-{
     send_waiting(server);
     if ((server->waiting_count > 0 || server->wanted.count > 0) &&
         count_live(server) == 0) {
@@ -410,14 +375,19 @@ static void pump_server(gbx_server *server)
         if (!is_open(server) || server->wanted.count > 0)
             start_in_turn(server);
     } else if (server->waiting_count > 0 || server->in_flight > 0) {
-        widen(server);
+        /* Start one more process if all are busy and the limit allows it. */
+        best = pick(server);
+        if (count_live(server) < server->config->processes && best != NULL &&
+            best->call_count > 0 && count_ready(server) == count_live(server) &&
+            may_start(server))
+            start_server(server);
     }
-    watch_idleness(server);
-}
-
-static void on_retry(void *user)
-{
-    pump_server(user);
+    is_idle = server->in_flight == 0 && server->waiting_count == 0 &&
+              server->wanted.count == 0;
+    if (!is_idle || count_live(server) == 0 || ms == 0)
+        gbx_mcp_timer_clear(&server->idle);
+    else if (!gbx_mcp_timer_is_set(&server->idle))
+        gbx_mcp_timer_set(&server->idle, ms);
 }
 
 /* ---- all servers ------------------------------------------------------------- */
@@ -447,8 +417,17 @@ static void on_turn(void *user)
     gbx_upstream_call *call;
 
     for (size_t i = 0; i < all->count; i++) {
-        bury_lost(&all->servers[(first + i) % all->count]);
-        pump_server(&all->servers[(first + i) % all->count]);
+        gbx_server *server = &all->servers[(first + i) % all->count];
+        size_t left = 0;
+
+        for (size_t k = 0; k < server->session_count; k++) {
+            if (server->sessions[k]->phase == GBX_PHASE_LOST)
+                gbx_session_free(server->sessions[k]);
+            else
+                server->sessions[left++] = server->sessions[k];
+        }
+        server->session_count = left;
+        pump_server(server);
     }
     while ((call = TAILQ_FIRST(&all->ended)) != NULL)
         tell(call);
@@ -482,7 +461,7 @@ gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *confi
         server->all = all;
         server->config = &config->servers[i];
         TAILQ_INIT(&server->waiting);
-        gbx_mcp_timer_init(&server->retry, loop, on_retry, server);
+        gbx_mcp_timer_init(&server->retry, loop, pump_server, server);
         gbx_mcp_timer_init(&server->idle, loop, on_idle, server);
     }
     for (size_t i = 0; i < all->count; i++)
@@ -609,7 +588,13 @@ bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *ser
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        gbx_upstream_id *server, const char *tool)
 {
-    return gbx_tools_nearest(server_of(upstreams, server)->tools, tool);
+    const gbx_tools *tools = server_of(upstreams, server)->tools;
+    const char *candidates[GBX_TOOLS_MAX];
+    size_t count = tools != NULL ? tools->count : 0;
+
+    for (size_t i = 0; i < count; i++)
+        candidates[i] = tools->list[i].name;
+    return gbx_nearest_name(tool, candidates, count);
 }
 
 void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,

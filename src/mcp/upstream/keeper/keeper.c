@@ -50,34 +50,29 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-static bool map_ids(unsigned uid, unsigned gid)
-{
-    char line[48];
-
-    (void)snprintf(line, sizeof line, "%u %u 1\n", uid, uid);
-    if (!write_file("/proc/self/uid_map", line))
-        return false;
-    /* Without this, no group may be mapped; our groups are kept anyway. */
-    (void)write_file("/proc/self/setgroups", "deny");
-    (void)snprintf(line, sizeof line, "%u %u 1\n", gid, gid);
-    return write_file("/proc/self/gid_map", line);
-}
-
-/* Mount a /proc that shows this namespace's processes instead of ours. Where parts of
- * /proc are hidden, as in most containers, ordinary users may not do so. */
-static bool mount_proc(void)
-{
-    return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
-           mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
-}
-
 /* Process 1 finishes the namespaces, while its parent waits for the result. */
 static bool settle(bool in_user_ns, unsigned uid, unsigned gid, gbx_containment *ret)
 {
+    char line[48];
+    bool has_proc;
+
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* our parent may die meanwhile */
-    if (in_user_ns && !map_ids(uid, gid))
-        return false;
-    *ret = mount_proc() ? GBX_CONTAIN_PID_NS : GBX_CONTAIN_PID_NS_ONLY;
+    if (in_user_ns) {
+        (void)snprintf(line, sizeof line, "%u %u 1\n", uid, uid);
+        if (!write_file("/proc/self/uid_map", line))
+            return false;
+        /* Without this, no group may be mapped; our groups are kept anyway. */
+        (void)write_file("/proc/self/setgroups", "deny");
+        (void)snprintf(line, sizeof line, "%u %u 1\n", gid, gid);
+        if (!write_file("/proc/self/gid_map", line))
+            return false;
+    }
+    /* Mount a /proc that shows this namespace's processes instead of ours. Where parts of
+     * /proc are hidden, as in most containers, ordinary users may not do so. */
+    has_proc =
+        mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+        mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+    *ret = has_proc ? GBX_CONTAIN_PID_NS : GBX_CONTAIN_PID_NS_ONLY;
     /* Entering the namespace changed our credentials, which clears the signal. */
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
@@ -230,19 +225,6 @@ static void report(gbx_keeper_said said, int value)
     (void)send(GBX_KEEPER_FD, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static int take_signals(void)
-{
-    sigset_t set;
-
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGCHLD);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGHUP);
-    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
-        return -1;
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* Give up the server's stdin and stdout: when the server closes its output, its reader
  * must see the end. */
 static bool let_go_of_stdio(void)
@@ -257,23 +239,12 @@ static bool let_go_of_stdio(void)
     return done;
 }
 
-/* Restore our starter's limit: ours may be too high for a program that uses
- * select(). */
-static void limit_descriptors(const char *number)
-{
-    rlim_t soft = strtoull(number, NULL, 10);
-    struct rlimit limit;
-
-    if (soft == 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0 || soft > limit.rlim_max)
-        return;
-    limit.rlim_cur = soft;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* argv: descriptors, directory, command, its arguments. */
 static void become_command(char **argv)
 {
+    rlim_t soft = strtoull(argv[0], NULL, 10);
     const char *directory = argv[1];
+    struct rlimit limit;
     sigset_t none;
 
     (void)sigemptyset(&none);
@@ -283,7 +254,12 @@ static void become_command(char **argv)
         _exit(127);
     }
     (void)setsid();
-    limit_descriptors(argv[0]);
+    /* Restore our starter's limit: ours may be too high for a program that uses
+     * select(). */
+    if (soft != 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 && soft <= limit.rlim_max) {
+        limit.rlim_cur = soft;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
     (void)execvp(argv[2], argv + 2);
     report(GBX_KEEPER_NO_COMMAND, errno);
     _exit(127);
@@ -413,6 +389,7 @@ int main(int argc, char **argv)
 {
     keeper k = {0};
     gbx_containment how = GBX_CONTAIN_UNKNOWN;
+    sigset_t set;
 
     if (argc < 5) {
         (void)dprintf(2, "usage: glovebox-keeper " GBX_KEEPER_BEST "|" GBX_KEEPER_PLAIN
@@ -423,7 +400,13 @@ int main(int argc, char **argv)
     (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)fcntl(GBX_KEEPER_FD, F_SETFD, FD_CLOEXEC);
-    k.signals = take_signals();
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+        return EXIT_LOST;
+    k.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (k.signals < 0)
         return EXIT_LOST;
     k.child = strcmp(argv[1], GBX_KEEPER_PLAIN) == 0 ? -1 : fork_into_namespaces(&how);

@@ -57,19 +57,7 @@ static gbx_http_admission refuse(access *a, int status, const char *code,
     return (gbx_http_admission){status, (const char *)gbx_need(a->fields.data), why};
 }
 
-static gbx_http_admission unavailable(void)
-{
-    return (gbx_http_admission){503, "Retry-After: 5\r\n",
-                                "the keys of the issuer are not there yet"};
-}
-
 /* ---- tokens ---------------------------------------------------------------------- */
-
-static known_token *place_of(access *a, const char *text, uint8_t hash[GBX_SHA256_SIZE])
-{
-    gbx_sha256_of(text, strlen(text), hash);
-    return &a->known[(hash[0] << 8 | hash[1]) % KNOWN];
-}
 
 static gbx_http_admission admit(access *a, const gbx_token *token, int64_t now,
                                 gbx_http_caller *ret)
@@ -83,18 +71,25 @@ static gbx_http_admission admit(access *a, const gbx_token *token, int64_t now,
     return (gbx_http_admission){0};
 }
 
-static gbx_http_admission check(access *a, const char *text, gbx_http_caller *ret)
+static gbx_http_admission on_admit(gbx_http_access *base, const char *authorization,
+                                   gbx_http_caller *ret)
 {
+    access *a = (access *)(void *)base;
     uint8_t hash[GBX_SHA256_SIZE];
-    known_token *known = place_of(a, text, hash);
+    known_token *known;
     int64_t now = time(NULL);
     gbx_token token = {.expires = 0};
     gbx_token_verdict verdict;
     const char *why;
 
+    if (authorization == NULL || strncasecmp(authorization, "bearer ", 7) != 0)
+        return refuse(a, 401, NULL, "a token is required");
+    authorization += 7 + strspn(authorization + 7, " ");
+    gbx_sha256_of(authorization, strlen(authorization), hash);
+    known = &a->known[(hash[0] << 8 | hash[1]) % KNOWN];
     if (known->token.expires > now && memcmp(known->hash, hash, sizeof hash) == 0)
         return admit(a, &known->token, now, ret);
-    verdict = gbx_token_check(a->keys, a->file, text, now, &token, &why);
+    verdict = gbx_token_check(a->keys, a->file, authorization, now, &token, &why);
     if (verdict == GBX_TOKEN_VALID) {
         memcpy(known->hash, hash, sizeof hash);
         known->token = token;
@@ -102,20 +97,10 @@ static gbx_http_admission check(access *a, const char *text, gbx_http_caller *re
     }
     if (verdict == GBX_TOKEN_UNVERIFIED && gbx_oauth_keys_want(a->fetcher))
         return (gbx_http_admission){.status = GBX_HTTP_PENDING};
-    return verdict == GBX_TOKEN_INVALID || a->has_keys
-               ? refuse(a, 401, "invalid_token", why)
-               : unavailable();
-}
-
-static gbx_http_admission on_admit(gbx_http_access *base, const char *authorization,
-                                   gbx_http_caller *ret)
-{
-    access *a = (access *)(void *)base;
-
-    if (authorization == NULL || strncasecmp(authorization, "bearer ", 7) != 0)
-        return refuse(a, 401, NULL, "a token is required");
-    authorization += 7 + strspn(authorization + 7, " ");
-    return check(a, authorization, ret);
+    if (verdict == GBX_TOKEN_INVALID || a->has_keys)
+        return refuse(a, 401, "invalid_token", why);
+    return (gbx_http_admission){503, "Retry-After: 5\r\n",
+                                "the keys of the issuer are not there yet"};
 }
 
 /* Refuse a tool that only another scope gives, and metrics that none does. */

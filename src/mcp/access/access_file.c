@@ -192,7 +192,8 @@ static gbx_status read_scopes(gbx_json_reader *r, gbx_view value, void *target)
     return gbx_json_read_members(r, value, read_scope, target);
 }
 
-static gbx_status read_file(gbx_json_reader *r, gbx_access_file *file)
+gbx_status gbx_access_parse(const char *text, size_t len, gbx_access_file *ret,
+                            gbx_error *reterr)
 {
     static const gbx_json_key keys[] = {
         {.name = "issuer",
@@ -215,23 +216,15 @@ static gbx_status read_file(gbx_json_reader *r, gbx_access_file *file)
         {"resource", "the URL at which clients find this server"},
         {"scopes", "what each scope of a token gives"},
     };
+    gbx_json_reader reader = {.text = text, .len = len, .err = reterr};
     gbx_view root = {0};
     gbx_status status =
-        gbx_json_open(r, "file of --oauth", FILE_MAX, GBX_JSON_DEPTH_MAX, &root);
+        gbx_json_open(&reader, "file of --oauth", FILE_MAX, GBX_JSON_DEPTH_MAX, &root);
 
     if (status == GBX_OK)
-        status = gbx_json_read_object(r, root, keys, GBX_COUNTOF(keys), file);
+        status = gbx_json_read_object(&reader, root, keys, GBX_COUNTOF(keys), ret);
     for (size_t i = 0; status == GBX_OK && i < GBX_COUNTOF(required); i++)
-        status = gbx_json_require(r, root, required[i][0], required[i][1]);
-    return status;
-}
-
-gbx_status gbx_access_parse(const char *text, size_t len, gbx_access_file *ret,
-                            gbx_error *reterr)
-{
-    gbx_json_reader reader = {.text = text, .len = len, .err = reterr};
-    gbx_status status = read_file(&reader, ret);
-
+        status = gbx_json_require(&reader, root, required[i][0], required[i][1]);
     gbx_json_end(&reader);
     if (status != GBX_OK)
         return status;

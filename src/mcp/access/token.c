@@ -133,35 +133,33 @@ static bool is_key(const json_t *jwk, char kind)
     return json_object_get(jwk, "d") == NULL;
 }
 
-static void add_key(gbx_token_keys *keys, json_t *jwk)
-{
-    const char *type = text_of(jwk, "kty");
-    const char *use = text_of(jwk, "use");
-    key k = {.kind = '\0'};
-
-    if (type == NULL || (use != NULL && strcmp(use, "sig") != 0))
-        return;
-    k.kind = strcmp(type, "RSA") == 0 ? 'R' : strcmp(type, "EC") == 0 ? 'E' : '\0';
-    if (k.kind != '\0' && is_key(jwk, k.kind))
-        k.jwk = keys->lib.cjose_jwk_import_json((cjose_header_t *)jwk, NULL);
-    if (k.jwk == NULL)
-        return;
-    if (k.kind == 'R' && keys->lib.cjose_jwk_get_keysize(k.jwk, NULL) < RSA_BITS_MIN) {
-        keys->lib.cjose_jwk_release(k.jwk);
-        return;
-    }
-    k.id = copy_of(jwk, "kid");
-    k.algorithm = copy_of(jwk, "alg");
-    keys->list[keys->count++] = k;
-}
-
 void gbx_token_keys_set(gbx_token_keys *keys, const json_t *set)
 {
     const json_t *list = json_object_get(set, "keys");
 
     clear(keys);
-    for (size_t i = 0; i < json_array_size(list) && keys->count < KEYS_MAX; i++)
-        add_key(keys, json_array_get(list, i));
+    for (size_t i = 0; i < json_array_size(list) && keys->count < KEYS_MAX; i++) {
+        json_t *jwk = json_array_get(list, i);
+        const char *type = text_of(jwk, "kty");
+        const char *use = text_of(jwk, "use");
+        key k = {.kind = '\0'};
+
+        if (type == NULL || (use != NULL && strcmp(use, "sig") != 0))
+            continue;
+        k.kind = strcmp(type, "RSA") == 0 ? 'R' : strcmp(type, "EC") == 0 ? 'E' : '\0';
+        if (k.kind != '\0' && is_key(jwk, k.kind))
+            k.jwk = keys->lib.cjose_jwk_import_json((cjose_header_t *)jwk, NULL);
+        if (k.jwk == NULL)
+            continue;
+        if (k.kind == 'R' &&
+            keys->lib.cjose_jwk_get_keysize(k.jwk, NULL) < RSA_BITS_MIN) {
+            keys->lib.cjose_jwk_release(k.jwk);
+            continue;
+        }
+        k.id = copy_of(jwk, "kid");
+        k.algorithm = copy_of(jwk, "alg");
+        keys->list[keys->count++] = k;
+    }
 }
 
 /* ---- the signature --------------------------------------------------------------- */
@@ -177,15 +175,6 @@ static bool is_compact(const char *text)
         text += len + 1;
     }
     return true;
-}
-
-/* A key that the header does not exclude. */
-static bool is_fit(const key *k, const char *algorithm, const char *id)
-{
-    char kind = algorithm[0] == 'E' ? 'E' : 'R'; /* RS and PS */
-
-    return k->kind == kind && (id == NULL || k->id == NULL || strcmp(id, k->id) == 0) &&
-           (k->algorithm == NULL || strcmp(algorithm, k->algorithm) == 0);
 }
 
 /* NULL, or why a token with this header is refused, whatever its signature. */
@@ -211,11 +200,18 @@ static bool is_signed(const gbx_token_keys *keys, cjose_jws_t *jws,
 {
     const char *algorithm = text_of(header, "alg");
     const char *id = text_of(header, "kid");
+    char kind = algorithm[0] == 'E' ? 'E' : 'R'; /* RS and PS */
 
-    for (size_t i = 0; i < keys->count; i++)
-        if (is_fit(&keys->list[i], algorithm, id) &&
-            keys->lib.cjose_jws_verify(jws, keys->list[i].jwk, NULL))
+    for (size_t i = 0; i < keys->count; i++) {
+        const key *k = &keys->list[i];
+        /* The header does not exclude it. */
+        bool is_fit = k->kind == kind &&
+                      (id == NULL || k->id == NULL || strcmp(id, k->id) == 0) &&
+                      (k->algorithm == NULL || strcmp(algorithm, k->algorithm) == 0);
+
+        if (is_fit && keys->lib.cjose_jws_verify(jws, k->jwk, NULL))
             return true;
+    }
     return false;
 }
 
@@ -261,19 +257,6 @@ static bool has_scope(const json_t *claim, const char *scope)
                          : gbx_oauth_lists(claim, scope);
 }
 
-static uint32_t scopes_of(const gbx_access_file *file, const json_t *claims)
-{
-    const json_t *scope = json_object_get(claims, "scope");
-    const json_t *scp = json_object_get(claims, "scp");
-    uint32_t found = 0;
-
-    for (size_t i = 0; i < file->scope_count; i++)
-        if (has_scope(scope, file->scopes[i].name) ||
-            has_scope(scp, file->scopes[i].name))
-            found |= UINT32_C(1) << i;
-    return found;
-}
-
 /* The subject and the client together are the identity. */
 static bool take_identity(const json_t *claims, gbx_token *ret)
 {
@@ -311,10 +294,16 @@ static const char *take_claims(const gbx_access_file *file, const json_t *claims
 {
     const char *fault = claims_fault(file, claims, now);
     double expires = json_number_value(json_object_get(claims, "exp"));
+    const json_t *scope = json_object_get(claims, "scope");
+    const json_t *scp = json_object_get(claims, "scp");
 
     if (fault != NULL)
         return fault;
-    *ret = (gbx_token){.scopes = scopes_of(file, claims)};
+    *ret = (gbx_token){.scopes = 0};
+    for (size_t i = 0; i < file->scope_count; i++)
+        if (has_scope(scope, file->scopes[i].name) ||
+            has_scope(scp, file->scopes[i].name))
+            ret->scopes |= UINT32_C(1) << i;
     ret->expires =
         expires < (double)now + LONG_TIME ? (int64_t)expires : now + LONG_TIME;
     return take_identity(claims, ret) ? NULL

@@ -116,43 +116,30 @@ static void put(const watcher *w, const char *type, const char *text)
     (void)gbx_http_put(w->connection, head, text, strlen(text));
 }
 
-/* To all browsers. */
-static void tell(const hub *h, const char *type, const char *text)
-{
-    const watcher *w;
-
-    LIST_FOREACH(w, &h->watchers, entry)
-    put(w, type, text);
-}
-
-/* Send the next events. False: some remain. */
-static bool feed(const hub *h, watcher *w)
-{
-    char text[64];
-
-    if (w->next < h->first) {
-        (void)snprintf(text, sizeof text, "%" PRIu64, h->first - w->next);
-        put(w, "missed", text);
-        w->next = h->first;
-    }
-    while (w->next < h->next && gbx_http_unread(w->connection) < UNREAD_MAX) {
-        const char *event = h->events[w->next % EVENTS_MAX];
-
-        (void)snprintf(text, sizeof text, "id: %" PRIu64 "\ndata: ", w->next++);
-        if (!gbx_http_put(w->connection, text, event, strlen(event)))
-            break;
-    }
-    return w->next == h->next;
-}
-
+/* Send each browser its next events. */
 static void on_pump(void *user)
 {
     hub *h = user;
+    char text[64];
     watcher *w;
 
     LIST_FOREACH(w, &h->watchers, entry)
-    if (!feed(h, w))
-        gbx_mcp_timer_set(&h->pump, PUMP_MS);
+    {
+        if (w->next < h->first) {
+            (void)snprintf(text, sizeof text, "%" PRIu64, h->first - w->next);
+            put(w, "missed", text);
+            w->next = h->first;
+        }
+        while (w->next < h->next && gbx_http_unread(w->connection) < UNREAD_MAX) {
+            const char *event = h->events[w->next % EVENTS_MAX];
+
+            (void)snprintf(text, sizeof text, "id: %" PRIu64 "\ndata: ", w->next++);
+            if (!gbx_http_put(w->connection, text, event, strlen(event)))
+                break;
+        }
+        if (w->next < h->next) /* some remain */
+            gbx_mcp_timer_set(&h->pump, PUMP_MS);
+    }
 }
 
 static void drop_oldest(hub *h)
@@ -187,6 +174,7 @@ static void keep_servers(const member *m, const char *servers)
 static void open_question(member *m, uint64_t theirs, const char *json)
 {
     hub *h = m->hub;
+    const watcher *w;
     question *q;
     size_t count = 0;
 
@@ -200,7 +188,8 @@ static void open_question(member *m, uint64_t theirs, const char *json)
     q->number = ++h->last_number;
     q->json = gbx_printed("{\"number\":%" PRIu64 ",%s", q->number, json + 1);
     TAILQ_INSERT_TAIL(&h->questions, q, entry);
-    tell(h, "question", q->json);
+    LIST_FOREACH(w, &h->watchers, entry)
+    put(w, "question", q->json);
 }
 
 /* theirs 0: all questions of the member. */
@@ -208,6 +197,7 @@ static void close_questions(const member *m, uint64_t theirs)
 {
     hub *h = m->hub;
     char text[24];
+    const watcher *w;
     question *next;
     question *q;
 
@@ -216,7 +206,8 @@ static void close_questions(const member *m, uint64_t theirs)
         if (q->member != m || (theirs != 0 && q->theirs != theirs))
             continue;
         (void)snprintf(text, sizeof text, "%" PRIu64, q->number);
-        tell(h, "closed", text);
+        LIST_FOREACH(w, &h->watchers, entry)
+        put(w, "closed", text);
         TAILQ_REMOVE(&h->questions, q, entry);
         free(q->json);
         free(q);
@@ -284,19 +275,15 @@ static int join(gbx_http_console *hooks)
     return pair[1];
 }
 
-static void tell_members(const hub *h, bool is_watched)
-{
-    const member *m;
-
-    LIST_FOREACH(m, &h->members, entry)
-    send_line(m, GBX_CONSOLE_WATCHED, is_watched ? "1" : "0");
-}
-
 /* ---- browsers ------------------------------------------------------------------------ */
 
 static void on_leave(void *user)
 {
-    tell_members(user, false);
+    const hub *h = user;
+    const member *m;
+
+    LIST_FOREACH(m, &h->members, entry)
+    send_line(m, GBX_CONSOLE_WATCHED, "0");
 }
 
 static void on_gone(void *user)
@@ -318,6 +305,7 @@ static void serve_events(hub *h, gbx_http_connection *c, const gbx_http_request 
     uint64_t after = last != NULL ? strtoull(last, NULL, 10) : 0;
     watcher *w = gbx_need(calloc(1, sizeof *w));
     const question *q;
+    const member *m;
 
     w->hub = h;
     w->connection = c;
@@ -329,7 +317,8 @@ static void serve_events(hub *h, gbx_http_connection *c, const gbx_http_request 
     TAILQ_FOREACH(q, &h->questions, entry)
     put(w, "question", q->json);
     gbx_mcp_timer_clear(&h->leave);
-    tell_members(h, true);
+    LIST_FOREACH(m, &h->members, entry)
+    send_line(m, GBX_CONSOLE_WATCHED, "1");
     gbx_mcp_timer_fire(&h->pump);
 }
 

@@ -101,11 +101,6 @@ struct gbx_proxy {
     gbx_mcp_timer follow; /* passes the client's subscriptions on */
 };
 
-static size_t index_of(const gbx_proxy *proxy, const gbx_mcp_upstream_config *server)
-{
-    return (size_t)(server - proxy->config->servers);
-}
-
 /* Rules compare URIs as text: one without a scheme could be read in another way. */
 static bool is_name(gbx_gate_subject subject, const char *name)
 {
@@ -118,10 +113,37 @@ static bool is_name(gbx_gate_subject subject, const char *name)
 
 /* ---- the end of a request -------------------------------------------------------- */
 
-static void free_passing(passing *p)
+static void answer_list(void *user)
+{
+    passing *p = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all = {.ceiling = RESULT_MAX};
+    gbx_mcp_request *request = p->request;
+
+    for (size_t i = 0; i < p->count; i++) {
+        part *one = &p->parts[i];
+
+        p->proxy->is_missing[one->server - p->proxy->config->servers][p->row->list] =
+            !one->is_whole;
+        if (all.len > 0 && one->entries.len > 0)
+            (void)gbx_buf_puts(&all, ",");
+        (void)gbx_buf_append(&all, one->entries.data, one->entries.len);
+    }
+    p->request = NULL; /* no more is asked for it */
+    for (size_t i = 0; i < p->count; i++)
+        if (p->parts[i].call != NULL)
+            gbx_gate_cancel(p->parts[i].call);
+    gbx_mcp_finish_list(request, (const char *)all.data, all.failed ? 0 : all.len);
+}
+
+/* One more callback has come. */
+static void settle(passing *p)
 {
     gbx_proxy *proxy = p->proxy;
 
+    if (--p->open > 0)
+        return;
+    if (p->request != NULL)
+        answer_list(p); /* the others were answered with their call */
     for (size_t i = 0; i < p->count; i++) {
         proxy->bytes -= p->parts[i].bytes;
         gbx_buf_cleanup(&p->parts[i].entries);
@@ -131,48 +153,6 @@ static void free_passing(passing *p)
     free(p);
     if (proxy->is_ended && LIST_EMPTY(&proxy->requests))
         free(proxy);
-}
-
-/* Its request has ended: no more is asked for it. */
-static void give_up(passing *p)
-{
-    p->request = NULL;
-    for (size_t i = 0; i < p->count; i++)
-        if (p->parts[i].call != NULL)
-            gbx_gate_cancel(p->parts[i].call);
-}
-
-static void answer_list(passing *p)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all = {.ceiling = RESULT_MAX};
-    gbx_mcp_request *request = p->request;
-
-    for (size_t i = 0; i < p->count; i++) {
-        part *one = &p->parts[i];
-
-        p->proxy->is_missing[index_of(p->proxy, one->server)][p->row->list] =
-            !one->is_whole;
-        if (all.len > 0 && one->entries.len > 0)
-            (void)gbx_buf_puts(&all, ",");
-        (void)gbx_buf_append(&all, one->entries.data, one->entries.len);
-    }
-    give_up(p);
-    gbx_mcp_finish_list(request, (const char *)all.data, all.failed ? 0 : all.len);
-}
-
-/* One more callback has come. */
-static void settle(passing *p)
-{
-    if (--p->open > 0)
-        return;
-    if (p->request != NULL)
-        answer_list(p); /* the others were answered with their call */
-    free_passing(p);
-}
-
-static void on_late(void *user)
-{
-    answer_list(user);
 }
 
 static void on_cancel(void *user)
@@ -383,15 +363,6 @@ static void put_params(gbx_buf *to, const struct row *row, gbx_view params,
     (void)gbx_buf_puts(to, "}");
 }
 
-static void fail_unknown(gbx_mcp_request *request, const char *named, bool is_uri)
-{
-    if (is_uri)
-        gbx_mcp_fail_no_resource(request, named, NULL);
-    else
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
-                     "no such prompt: prompts/list has their names");
-}
-
 static void begin_named(passing *p, gbx_view params)
 {
     part *one = &p->parts[0];
@@ -410,7 +381,11 @@ static void begin_named(passing *p, gbx_view params)
     one->server = named != NULL ? find_server(p->proxy, named, is_uri, &name) : NULL;
     if (one->server == NULL) {
         p->request = NULL;
-        fail_unknown(request, named != NULL ? named : "", is_uri);
+        if (is_uri)
+            gbx_mcp_fail_no_resource(request, named != NULL ? named : "", NULL);
+        else
+            gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                         "no such prompt: prompts/list has their names");
         return;
     }
     info = gbx_upstreams_info(p->proxy->upstreams, one->server);
@@ -499,7 +474,7 @@ static void run(void *user, gbx_mcp_request *request, const char *method,
     *p = (passing){.proxy = proxy, .row = row, .request = request, .count = count};
     p->open = 1;
     LIST_INSERT_HEAD(&proxy->requests, p, in_proxy);
-    gbx_mcp_timer_init(&p->late, proxy->loop, on_late, p);
+    gbx_mcp_timer_init(&p->late, proxy->loop, answer_list, p);
     for (size_t i = 0; i < count; i++)
         p->parts[i] = (part){.of = p, .server = &proxy->config->servers[i]};
     if (row->kind == LIST) {
@@ -546,7 +521,7 @@ static void note_updated(gbx_proxy *proxy, const char *server, gbx_view uri)
 void gbx_proxy_on_news(gbx_proxy *proxy, const gbx_mcp_upstream_config *server,
                        gbx_upstream_news news, gbx_view uri)
 {
-    bool *is_missing = proxy->is_missing[index_of(proxy, server)];
+    bool *is_missing = proxy->is_missing[server - proxy->config->servers];
 
     switch (news) {
     case GBX_NEWS_READY:

@@ -97,17 +97,11 @@ void gbx_metrics_add_call(gbx_metrics *m, bool is_ours, const char *name,
 
 /* ---- the text format of Prometheus, 0.0.4 ----------------------------------------- */
 
-static void put_family(gbx_buf *to, const char *name, const char *type,
-                       const char *help)
-{
-    (void)gbx_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
 void gbx_metrics_put_gauge(gbx_buf *to, const char *name, const char *help,
                            uint64_t value)
 {
-    put_family(to, name, "gauge", help);
-    (void)gbx_buf_printf(to, "%s %" PRIu64 "\n", name, value);
+    (void)gbx_buf_printf(to, "# HELP %s %s\n# TYPE %s gauge\n%s %" PRIu64 "\n", name,
+                         help, name, name, value);
 }
 
 /* NAME="TEXT". Another process may have written anything as the text, and may still do
@@ -125,37 +119,37 @@ static void put_label(gbx_buf *to, const char *name, const char *text, size_t si
     (void)gbx_buf_puts(to, "\"");
 }
 
-static void put_counts(gbx_buf *to, const char *family, const char *label,
-                       call_counts *c)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf labels = {.ceiling = 256};
-    uint64_t sum_us = atomic_load(&c->lasted_us);
-    uint64_t number = 0;
-    int len;
-
-    put_label(&labels, label, c->name, sizeof c->name);
-    (void)gbx_buf_puts(&labels, ",");
-    put_label(&labels, "code", c->code, sizeof c->code);
-    len = (int)labels.len;
-    for (size_t i = 0; i < GBX_COUNTOF(bounds); i++) {
-        number += atomic_load(&c->lasted[i]);
-        (void)gbx_buf_printf(to, "%s_bucket{%.*s,le=\"%s\"} %" PRIu64 "\n", family, len,
-                             (char *)labels.data, bounds[i].seconds, number);
-    }
-    (void)gbx_buf_printf(to,
-                         "%s_sum{%.*s} %" PRIu64 ".%06" PRIu64 "\n"
-                         "%s_count{%.*s} %" PRIu64 "\n",
-                         family, len, (char *)labels.data, sum_us / 1000000,
-                         sum_us % 1000000, family, len, (char *)labels.data, number);
-}
-
 static void put_calls(gbx_buf *to, const char *family, const char *help,
                       const char *label, call_counts *list, size_t last)
 {
-    put_family(to, family, "histogram", help);
-    for (size_t i = 0; i <= last; i++)
-        if (atomic_load(&list[i].is_named))
-            put_counts(to, family, label, &list[i]);
+    (void)gbx_buf_printf(to, "# HELP %s %s\n# TYPE %s histogram\n", family, help,
+                         family);
+    for (size_t i = 0; i <= last; i++) {
+        call_counts *c = &list[i];
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf labels = {.ceiling = 256};
+        uint64_t sum_us;
+        uint64_t number = 0;
+        int len;
+
+        if (!atomic_load(&c->is_named))
+            continue;
+        sum_us = atomic_load(&c->lasted_us);
+        put_label(&labels, label, c->name, sizeof c->name);
+        (void)gbx_buf_puts(&labels, ",");
+        put_label(&labels, "code", c->code, sizeof c->code);
+        len = (int)labels.len;
+        for (size_t k = 0; k < GBX_COUNTOF(bounds); k++) {
+            number += atomic_load(&c->lasted[k]);
+            (void)gbx_buf_printf(to, "%s_bucket{%.*s,le=\"%s\"} %" PRIu64 "\n", family,
+                                 len, (char *)labels.data, bounds[k].seconds, number);
+        }
+        (void)gbx_buf_printf(to,
+                             "%s_sum{%.*s} %" PRIu64 ".%06" PRIu64 "\n"
+                             "%s_count{%.*s} %" PRIu64 "\n",
+                             family, len, (char *)labels.data, sum_us / 1000000,
+                             sum_us % 1000000, family, len, (char *)labels.data,
+                             number);
+    }
 }
 
 void gbx_metrics_print(gbx_metrics *m, gbx_buf *to)

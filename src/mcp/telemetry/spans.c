@@ -210,7 +210,7 @@ static void put_attribute(gbx_buf *to, const char *key, const char *value)
 
 /* The names are those of the conventions of OpenTelemetry for MCP and generative AI,
  * version 0.1.0; what these do not name begins with "glovebox.". */
-static void put_attributes(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
+static void put_attributes(gbx_buf *to, const ended_span *s)
 {
     const gbx_call_outcome *end = &s->end;
     char rpc_code[16] = "";
@@ -237,7 +237,7 @@ static void put_attributes(gbx_buf *to, const gbx_telemetry *t, const ended_span
                              s->span.calls);
 }
 
-static void put_span(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
+static void put_span(gbx_buf *to, const ended_span *s)
 {
     const gbx_call_span *span = &s->span;
     bool is_root = s->end.server == NULL; /* among our own spans */
@@ -256,7 +256,7 @@ static void put_span(gbx_buf *to, const gbx_telemetry *t, const ended_span *s)
                          s->end_ns - s->lasted_ns, s->end_ns);
     (void)gbx_json_append_string(to, name, strlen(name));
     (void)gbx_buf_puts(to, ",\"attributes\":[");
-    put_attributes(to, t, s);
+    put_attributes(to, s);
     (void)gbx_buf_puts(to, *span->code != '\0' ? "],\"status\":{\"code\":2}}" : "]}");
 }
 
@@ -287,7 +287,7 @@ uint64_t gbx_telemetry_put(gbx_telemetry *t, size_t max, gbx_buf *to)
     for (uint64_t i = t->first; i < end; i++) {
         if (i > t->first)
             (void)gbx_buf_puts(to, ",");
-        put_span(to, t, &t->ring[i % GBX_SPANS_MAX]);
+        put_span(to, &t->ring[i % GBX_SPANS_MAX]);
     }
     (void)gbx_buf_puts(to, "]}]}]}");
     return end;

@@ -249,12 +249,6 @@ static void ended(lessee *k, const gbx_remote_end *end)
     copy_text(end->reason, k->lease->ending.reason);
 }
 
-static void cancel_seat(gbx_client *c, const char *runner, uint64_t number)
-{
-    (void)gbx_remote_send(c->bus, runner, NULL, number, GBX_REMOTE_CANCEL,
-                          &(gbx_remote_cancel){0});
-}
-
 static void on_event(gbx_client *c, lessee *k, gbx_caller_event event,
                      const gbx_remote_any *msg, const char *text)
 {
@@ -273,7 +267,8 @@ static void on_event(gbx_client *c, lessee *k, gbx_caller_event event,
         ask_again(c, k, msg);
     k->state = row->next;
     if ((todo & GBX_CALLER_DO_CANCEL) != 0)
-        cancel_seat(c, k->runner, k->number);
+        (void)gbx_remote_send(c->bus, k->runner, NULL, k->number, GBX_REMOTE_CANCEL,
+                              &(gbx_remote_cancel){0});
     if ((todo & GBX_CALLER_DO_END) != 0)
         ended(k, &msg->end);
     if ((todo & GBX_CALLER_DO_UNAVAILABLE) != 0)
@@ -362,9 +357,9 @@ static void on_frame(gbx_client *c, gbx_span frame)
                gbx_remote_is_subject(msg.grant.runner, c->url->pool,
                                      GBX_SUBJECT_RUNNER)) {
         /* It comes too late: the seat is given back. */
-        (void)memcpy(runner, msg.grant.runner.data, msg.grant.runner.len);
-        runner[msg.grant.runner.len] = 0;
-        cancel_seat(c, runner, msg.grant.seat);
+        copy_text(msg.grant.runner, runner);
+        (void)gbx_remote_send(c->bus, runner, NULL, msg.grant.seat, GBX_REMOTE_CANCEL,
+                              &(gbx_remote_cancel){0});
     }
 }
 
@@ -537,27 +532,20 @@ static gbx_status prepare(void *user, const gbx_contents *contents, gbx_error *r
     return status;
 }
 
-/* The first bytes are the header of the call, which says how many it has. */
-static void count_call(lessee *k, const void *data, size_t len)
-{
-    gbx_header header = {0};
-
-    if (k->left == 0 && len >= sizeof header) {
-        (void)gbx_header_decode(data, &header);
-        k->left = sizeof header + (uint64_t)header.body_len;
-    }
-}
-
 static size_t send_lease(void *user, gbx_lease *lease, const void *data, size_t len)
 {
     gbx_client *c = user;
     lessee *k = lease->plugin;
+    gbx_header header = {0};
     size_t sent;
 
     (void)pthread_mutex_lock(&c->lock);
     sent = k->state == GBX_CALLER_OVER ? len : 0;
-    if (k->state == GBX_CALLER_HELD)
-        count_call(k, data, len);
+    /* The first bytes are the header of the call, which says how many it has. */
+    if (k->state == GBX_CALLER_HELD && k->left == 0 && len >= sizeof header) {
+        (void)gbx_header_decode(data, &header);
+        k->left = sizeof header + (uint64_t)header.body_len;
+    }
     if (k->state == GBX_CALLER_HELD && len >= k->left && k->flow.out_room >= k->left)
         on_event(c, k, GBX_CALLER_ON_SENT, NULL, NULL); /* before it leaves */
     if (k->state == GBX_CALLER_HELD || k->state == GBX_CALLER_SENT) {

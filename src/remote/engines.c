@@ -285,23 +285,6 @@ void gbx_kept_put(gbx_kept *e, const gbx_remote_blob *part)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-gbx_kept *gbx_kept_of(gbx_lessor *s, const uint8_t *key)
-{
-    gbx_kept *e;
-
-    TAILQ_FOREACH(e, &s->engines, link)
-    if (memcmp(e->key, key, sizeof e->key) == 0)
-        break;
-    return e;
-}
-
-void gbx_kept_take(gbx_kept *e)
-{
-    e->calls++;
-    TAILQ_REMOVE(&e->server->engines, e, link);
-    TAILQ_INSERT_HEAD(&e->server->engines, e, link);
-}
-
 /* Its caller has kept it waiting for long: others need not wait for that. */
 static bool is_stale(const gbx_kept *e)
 {

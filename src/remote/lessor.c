@@ -272,7 +272,9 @@ static bool seat_begin(gbx_lessor *s, gbx_kept *engine, uint64_t number,
     s->seat_count++;
     s->call_bytes += t->call_bytes;
     s->memory_bytes += t->limits.memory_bytes;
-    gbx_kept_take(engine);
+    engine->calls++;
+    TAILQ_REMOVE(&s->engines, engine, link);
+    TAILQ_INSERT_HEAD(&s->engines, engine, link);
     (void)gbx_remote_send(s->bus, t->caller, NULL, number, GBX_REMOTE_GRANT, &grant);
     return true;
 }
@@ -282,7 +284,7 @@ static void on_want(gbx_lessor *s, uint64_t number, const gbx_remote_want *w)
     char caller[GBX_REMOTE_SUBJECT_MAX + 1] = "";
     gbx_error error = {0};
     gbx_limits limits;
-    gbx_kept *engine = gbx_kept_of(s, w->key.data);
+    gbx_kept *engine;
     bool is_taken = false;
 
     if (!gbx_remote_is_subject(w->caller, s->url->pool, GBX_SUBJECT_CALLER))
@@ -292,6 +294,9 @@ static void on_want(gbx_lessor *s, uint64_t number, const gbx_remote_want *w)
         gbx_lessor_refuse(s, caller, number, GBX_WHY_NOT_HERE, &error);
         return;
     }
+    TAILQ_FOREACH(engine, &s->engines, link)
+    if (memcmp(engine->key, w->key.data, sizeof engine->key) == 0)
+        break;
     if (!s->is_draining)
         is_taken = engine != NULL && engine->engine != NULL
                        ? seat_begin(s, engine, number, w, &limits)
@@ -561,13 +566,6 @@ void gbx_lessor_free(gbx_lessor *s)
     free(s);
 }
 
-static int wait_ms(int64_t due_ns)
-{
-    int64_t ms = (due_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
-
-    return due_ns == INT64_MAX ? -1 : ms < 0 ? 0 : ms < 60000 ? (int)ms + 1 : 60000;
-}
-
 gbx_status gbx_server_run(gbx_bus *bus, const gbx_remote_url *url,
                           const gbx_server_options *options, int stop_fd,
                           gbx_error *reterr)
@@ -581,10 +579,13 @@ gbx_status gbx_server_run(gbx_bus *bus, const gbx_remote_url *url,
     fds[1] = (struct pollfd){.fd = s->epoll, .events = POLLIN};
     while (stops == 0 || !gbx_lessor_is_idle(s)) {
         int64_t due_ns = gbx_lessor_step(s, gbx_clock_now_ns());
+        int64_t ms = (due_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
         eventfd_t ignored;
 
+        ms = ms < 0 ? 0 : ms < 60000 ? ms + 1 : 60000;
+
         fds[0].revents = 0;
-        if (poll(fds, 2, wait_ms(due_ns)) < 0 && errno != EINTR)
+        if (poll(fds, 2, due_ns == INT64_MAX ? -1 : (int)ms) < 0 && errno != EINTR)
             break;
         if ((fds[0].revents & POLLIN) != 0 && eventfd_read(stop_fd, &ignored) == 0)
             gbx_lessor_drain(s, stops++ > 0);

@@ -116,10 +116,6 @@ bool gbx_lessor_allows(const gbx_lessor *s, uint32_t capabilities);
 void *gbx_lessor_listen(gbx_lessor *s, const char *kind, const char *token,
                         const char *last, const char *group);
 
-/* The engine of this key, or one in the making; NULL: none. */
-gbx_kept *gbx_kept_of(gbx_lessor *s, const uint8_t *key);
-/* One more call has it. */
-void gbx_kept_take(gbx_kept *e);
 /* Begin to make one. False: no memory, too many, or it is being made. */
 bool gbx_kept_begin(gbx_lessor *s, uint64_t number, const gbx_remote_want *w);
 /* A part has come. It may be gone afterwards. */

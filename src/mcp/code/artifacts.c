@@ -115,13 +115,6 @@ static bool read_range(const char *given, struct range *ret)
     return ret->length > 0;
 }
 
-static size_t next_border(const gbx_artifact *a, size_t at)
-{
-    for (at++; at < a->len && ((uint8_t)a->data[at] & 0xC0) == 0x80; at++)
-        continue;
-    return at;
-}
-
 static void write_range(const gbx_artifact *a, const char *uri, struct range range,
                         gbx_buf *to)
 {
@@ -132,7 +125,8 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
         start = gbx_utf8_cut(a->data, a->len, start);
         end = gbx_utf8_cut(a->data, a->len, end);
         if (end == start && end < a->len) /* less than one character */
-            end = next_border(a, end);
+            for (end++; end < a->len && ((uint8_t)a->data[end] & 0xC0) == 0x80; end++)
+                continue;
     }
     (void)gbx_buf_puts(to, "[{");
     gbx_json_put_text(to, "uri", uri);

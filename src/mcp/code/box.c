@@ -142,16 +142,6 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_loop_stay(run->box->loop);
 }
 
-static void make_drive(gbx_box_run *run)
-{
-    gbx_time_budget budget = gbx_code_budget(run->call.code_len);
-
-    gbx_time_budget_begin(&budget);
-    run->error.status = gbx_drive_new(run->box->engine, &run->call, &run->drive,
-                                      &run->ticket, &run->error);
-    gbx_time_budget_end(&budget);
-}
-
 static void end_unbegun(gbx_box_run *run)
 {
     (void)gbx_fail(&run->error, GBX_E_CLOSED, "cancelled before it began");
@@ -165,13 +155,18 @@ static void begin(gbx_box_run *run)
     gbx_box_turn turn = run->hooks->turn != NULL
                             ? run->hooks->turn(run->user, &run->call)
                             : GBX_BOX_GOES;
+    gbx_time_budget budget;
 
     run->is_waiting = turn == GBX_BOX_WAITS;
     if (turn == GBX_BOX_ENDS)
         end_unbegun(run);
     if (turn != GBX_BOX_GOES)
         return;
-    make_drive(run);
+    budget = gbx_code_budget(run->call.code_len);
+    gbx_time_budget_begin(&budget);
+    run->error.status = gbx_drive_new(run->box->engine, &run->call, &run->drive,
+                                      &run->ticket, &run->error);
+    gbx_time_budget_end(&budget);
     if (run->error.status == GBX_OK) {
         run->event = gbx_need(event_new(base, gbx_drive_fd(run->drive),
                                         EV_READ | EV_PERSIST, on_step, run));
@@ -233,18 +228,6 @@ static void start_again(gbx_box *box)
         gbx_backoff_fail(&box->backoff, now_ns);
 }
 
-static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
-{
-    gbx_box_run *run;
-
-    TAILQ_FOREACH(run, &box->runs, in_box)
-    {
-        if (run->ticket == ticket)
-            break;
-    }
-    return run;
-}
-
 /* Called in gbx_drive_step(). Code of `compute` finds the function, too: refuse it. */
 static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
@@ -252,9 +235,14 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
         "{\"error\":{\"code\":\"DENIED\",\"message\":\"only scripts reach servers: use "
         "execute\",\"retryable\":false}}";
     gbx_box *box = user;
-    gbx_box_run *run = find_run(box, call->call);
+    gbx_box_run *run;
     gbx_view args = {call->args, call->args_len}; /* JSON: the engine has checked it */
 
+    TAILQ_FOREACH(run, &box->runs, in_box)
+    {
+        if (run->ticket == call->call)
+            break;
+    }
     if (run != NULL && run->hooks->request != NULL)
         run->hooks->request(run->user, call, args);
     else

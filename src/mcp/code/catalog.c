@@ -61,37 +61,34 @@ void gbx_code_put_servers(const gbx_mcp_code *code, gbx_buf *to)
     (void)gbx_buf_puts(to, count > NAMED_MAX ? ", ..." : "");
 }
 
-static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
+const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
+                                                    const char *name, gbx_buf *message,
+                                                    const char **ret_code)
 {
+    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
     const char *names[SERVERS_MAX] = {NULL};
-    const char *near = gbx_nearest_name(name, names, list_servers(code, names));
+    const char *near;
 
+    *ret_code = found != NULL && found->fault != NULL ? "UPSTREAM_START" : "NOT_FOUND";
+    if (found != NULL && !found->disabled)
+        return found;
+    if (found != NULL) {
+        if (found->fault != NULL)
+            (void)gbx_buf_printf(message, "the server '%s' cannot start: %s",
+                                 found->name, found->fault);
+        else
+            (void)gbx_buf_printf(message,
+                                 "the server '%s' is disabled in the configuration",
+                                 found->name);
+        return NULL;
+    }
+    near = gbx_nearest_name(name, names, list_servers(code, names));
     (void)gbx_buf_printf(message, "unknown server '%.64s'", name);
     if (near != NULL)
         (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
     (void)gbx_buf_puts(message, " (");
     gbx_code_put_servers(code, message);
     (void)gbx_buf_puts(message, ")");
-}
-
-const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
-                                                    const char *name, gbx_buf *message,
-                                                    const char **ret_code)
-{
-    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
-
-    *ret_code = found != NULL && found->fault != NULL ? "UPSTREAM_START" : "NOT_FOUND";
-    if (found != NULL && !found->disabled)
-        return found;
-    if (found == NULL)
-        say_unknown(code, name, message);
-    else if (found->fault != NULL)
-        (void)gbx_buf_printf(message, "the server '%s' cannot start: %s", found->name,
-                             found->fault);
-    else
-        (void)gbx_buf_printf(message,
-                             "the server '%s' is disabled in the configuration",
-                             found->name);
     return NULL;
 }
 

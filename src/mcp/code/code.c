@@ -73,16 +73,6 @@ static uint64_t at_most(uint64_t value, uint64_t max)
     return value < max ? value : max;
 }
 
-/* Raise limits to what scripts may have. */
-static void raise_limits(const gbx_limits *by, gbx_limits *limits)
-{
-#define RAISE(field, name, standard, least, most) \
-    if (limits->field < by->field)                \
-        limits->field = by->field;
-    GBX_LIMIT_MAP(RAISE)
-#undef RAISE
-}
-
 /* Enough for all hot code of the engine; the workers of one engine share them. */
 #define HUGE_PAGES 16
 
@@ -102,20 +92,6 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
     limits->host_in_bytes = GBX_MIB(1024);
 }
 
-/* Allow the host function of servers.js in the command's policy, which no engine has
- * yet. Otherwise code would have no servers. References to secrets pass unchanged: the
- * policy lacks the secrets of the configuration, which are filled in only after the
- * rules have decided. */
-static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
-{
-    if (options->policy == NULL)
-        return GBX_OK;
-    options->policy->self_filling = GBX_CODE_HOST_NAME;
-    if (gbx_policy_allows_function(options->policy, GBX_CODE_HOST_NAME))
-        return GBX_OK;
-    return gbx_policy_allow(options->policy, "functions=" GBX_CODE_HOST_NAME, reterr);
-}
-
 static bool start_box(gbx_mcp_code *code, const gbx_options *options)
 {
     const char *names[SERVERS_MAX];
@@ -133,7 +109,12 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     if (source == NULL)
         return false;
     set_limits(code->settings, &code->limits);
-    raise_limits(&code->limits, &own.limits);
+    /* The engine's own limits are at least those of scripts. */
+#define RAISE(field, name, standard, least, most) \
+    if (own.limits.field < code->limits.field)    \
+        own.limits.field = code->limits.field;
+    GBX_LIMIT_MAP(RAISE)
+#undef RAISE
     own.huge_pages = HUGE_PAGES;
     code->box = gbx_box_new(code->loop, &own, source, len);
     return code->box != NULL;
@@ -155,9 +136,19 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_gate *gate, const gbx_options *options,
                             gbx_mcp_code **ret, gbx_error *reterr)
 {
-    gbx_status status = allow_asking(options, reterr);
+    gbx_policy *policy = options->policy;
+    gbx_status status = GBX_OK;
     gbx_mcp_code *code;
 
+    /* Allow the host function of servers.js in the command's policy, which no engine has
+     * yet. Otherwise code would have no servers. References to secrets pass unchanged:
+     * the policy lacks the secrets of the configuration, which are filled in only after
+     * the rules have decided. */
+    if (policy != NULL) {
+        policy->self_filling = GBX_CODE_HOST_NAME;
+        if (!gbx_policy_allows_function(policy, GBX_CODE_HOST_NAME))
+            status = gbx_policy_allow(policy, "functions=" GBX_CODE_HOST_NAME, reterr);
+    }
     if (status != GBX_OK)
         return status;
     code = gbx_need(calloc(1, sizeof *code));
@@ -165,7 +156,7 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->server = server;
     code->config = config;
     code->settings = &config->settings;
-    code->policy = options->policy;
+    code->policy = policy;
     code->upstreams = upstreams;
     code->gate = gate;
     gbx_code_list_tools_begin(code);

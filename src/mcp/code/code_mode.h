@@ -339,10 +339,10 @@ bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
                            gbx_view arguments, const char *const *names);
 /* A string of 1 to size - 1 bytes without NUL. */
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
-/* True if it is longer than any tool name: then answer with that text. */
+/* The answer to a text that is longer than any tool name. */
 #define GBX_CODE_LONG_NAME "the name of a tool has at most 256 bytes"
 _Static_assert(GBX_TOOL_NAME_MAX == 256, "GBX_CODE_LONG_NAME says so");
-bool gbx_code_is_long_name(gbx_view view);
+
 /* A whole number from 0 to max; larger ones become max. */
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret);
 

@@ -21,18 +21,15 @@
 
 /* ---- the query ------------------------------------------------------------------- */
 
-/* Equivalent to a missing argument. */
-static bool is_nothing(gbx_view value)
-{
-    return value.at == NULL || gbx_view_kind(value) == 'n' ||
-           (gbx_view_kind(value) == '"' && value.len == 2);
-}
-
 static bool take_text(gbx_view value, const char *name, char *ret, size_t size,
                       gbx_buf *message)
 {
+    /* These are equivalent to a missing argument. */
+    bool is_nothing = value.at == NULL || gbx_view_kind(value) == 'n' ||
+                      (gbx_view_kind(value) == '"' && value.len == 2);
+
     ret[0] = 0;
-    if (is_nothing(value) || gbx_code_take_name(value, ret, size))
+    if (is_nothing || gbx_code_take_name(value, ret, size))
         return true;
     (void)gbx_buf_printf(message, "'%s' is a string of at most %zu bytes", name,
                          size - 1);
@@ -207,26 +204,6 @@ void gbx_code_discover_end(gbx_mcp_code *code)
 
 /* ---- for a model ----------------------------------------------------------------- */
 
-static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, ": ");
-    gbx_code_put_fault(code, fault, to);
-}
-
-/* Append when the server is started again, and how the last start failed. */
-static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *info,
-                          gbx_buf *to)
-{
-    if (info->state == GBX_UPSTREAM_STARTING)
-        (void)gbx_buf_puts(to, ", and is being started again");
-    else if (info->retry_ms > 0)
-        (void)gbx_buf_printf(to, ", and is not started again for %u s",
-                             (info->retry_ms + 999) / 1000);
-    else
-        (void)gbx_buf_puts(to, ", and is started again when it is asked for");
-    write_fault(code, info->fault, to);
-}
-
 static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
     for (size_t i = 0; i < code->config->server_count; i++) {
@@ -237,12 +214,23 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
         if (!is_absent(code, q, i))
             continue;
         (void)gbx_buf_printf(to, "[%s is not there", info.name);
-        if (fault != NULL)
-            write_fault(code, fault, to);
-        else if (info.fault[0] == 0)
-            (void)gbx_buf_puts(to, ": it has not started yet, ask again");
-        else
-            write_failure(code, &info, to);
+        if (fault == NULL && info.fault[0] == 0) {
+            (void)gbx_buf_puts(to, ": it has not started yet, ask again]\n");
+            continue;
+        }
+        /* When the server is started again, and how the last start failed. */
+        if (fault == NULL) {
+            fault = info.fault;
+            if (info.state == GBX_UPSTREAM_STARTING)
+                (void)gbx_buf_puts(to, ", and is being started again");
+            else if (info.retry_ms > 0)
+                (void)gbx_buf_printf(to, ", and is not started again for %u s",
+                                     (info.retry_ms + 999) / 1000);
+            else
+                (void)gbx_buf_puts(to, ", and is started again when it is asked for");
+        }
+        (void)gbx_buf_puts(to, ": ");
+        gbx_code_put_fault(code, fault, to);
         (void)gbx_buf_puts(to, "]\n");
     }
 }
@@ -272,16 +260,6 @@ static void discovery_free(void *user)
     free(d);
 }
 
-static void put_query(const gbx_code_query *q, gbx_buf *to)
-{
-    gbx_json_put_open(to, "query", '{');
-    gbx_json_put_text(to, "words", q->words);
-    gbx_json_put_text(to, "server", q->server != NULL ? q->server->name : "");
-    gbx_json_put_text(to, "tool", q->tool);
-    gbx_json_put_text(to, "detail", q->detail);
-    (void)gbx_buf_puts(to, "}");
-}
-
 /* text NULL: code mode ends. */
 static void on_text(void *user, gbx_buf *text, bool is_text)
 {
@@ -302,13 +280,14 @@ static void on_text(void *user, gbx_buf *text, bool is_text)
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *d = user;
+    const gbx_code_query *q = &d->query;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(256)};
 
     (void)failure; /* the server's known state says the same */
     gbx_buf_init(&d->absent, REPLY_MAX);
-    write_absent(d->code, &d->query, &d->absent);
-    if (d->query.tool[0] != 0)
-        gbx_code_no_tool(d->code, d->query.server, d->query.tool, &text);
+    write_absent(d->code, q, &d->absent);
+    if (q->tool[0] != 0)
+        gbx_code_no_tool(d->code, q->server, q->tool, &text);
     if (text.len > 0) {
         (void)gbx_buf_puts(&text, "\n");
         (void)gbx_buf_append(&text, d->absent.data, d->absent.len);
@@ -317,8 +296,13 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
         return;
     }
     (void)gbx_buf_puts(&text, "{");
-    put_query(&d->query, &text);
-    put_docs(d->code, &d->query, "docs", &text);
+    gbx_json_put_open(&text, "query", '{');
+    gbx_json_put_text(&text, "words", q->words);
+    gbx_json_put_text(&text, "server", q->server != NULL ? q->server->name : "");
+    gbx_json_put_text(&text, "tool", q->tool);
+    gbx_json_put_text(&text, "detail", q->detail);
+    (void)gbx_buf_puts(&text, "}");
+    put_docs(d->code, q, "docs", &text);
     (void)gbx_buf_puts(&text, "}");
     if (text.failed) {
         gbx_code_say_wrong(d->code, d->request, TOO_LONG);
@@ -368,18 +352,6 @@ static void write_tools(gbx_view tools, gbx_buf *to)
     }
 }
 
-static void write_facts(const gbx_upstream_info *info, gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "%s is ready: ", info->name);
-    (void)gbx_utf8_append_escaped(to, info->server_name, strlen(info->server_name),
-                                  GBX_ESCAPE_LINE);
-    (void)gbx_buf_puts(to, " ");
-    (void)gbx_utf8_append_escaped(to, info->version, strlen(info->version),
-                                  GBX_ESCAPE_LINE);
-    (void)gbx_buf_printf(to, ", protocol %s, started in %.0f ms, %zu tools", info->era,
-                         info->start_ms, gbx_view_count(info->tools));
-}
-
 static void on_provided(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *p = user;
@@ -389,7 +361,14 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
 
     (void)failure; /* the server's known state says the same */
     if (is_ready) {
-        write_facts(&info, &text);
+        (void)gbx_buf_printf(&text, "%s is ready: ", info.name);
+        (void)gbx_utf8_append_escaped(&text, info.server_name, strlen(info.server_name),
+                                      GBX_ESCAPE_LINE);
+        (void)gbx_buf_puts(&text, " ");
+        (void)gbx_utf8_append_escaped(&text, info.version, strlen(info.version),
+                                      GBX_ESCAPE_LINE);
+        (void)gbx_buf_printf(&text, ", protocol %s, started in %.0f ms, %zu tools",
+                             info.era, info.start_ms, gbx_view_count(info.tools));
         write_tools(info.tools, &text);
         if (info.left_out_why[0] != 0)
             (void)gbx_buf_printf(&text, " (%s)", info.left_out_why);

@@ -110,27 +110,22 @@ static void refuse_unlisted(const gbx_guest_query *q, const gbx_upstream_reply *
                           strlen(message), gbx_upstream_is_retryable(failure));
 }
 
-static void answer_question(const gbx_guest_query *q)
-{
-    gbx_guest_request a = {.run = q->run, .request = q->request};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
-
-    if (q->query.tool[0] != 0)
-        gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
-    if (message.len > 0)
-        refuse(&a, "NOT_FOUND", gbx_rpc_string(&message));
-    else
-        answer_tools(q);
-}
-
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     gbx_guest_query *q = user;
+    gbx_guest_request a = {.run = q->run, .request = q->request};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    if (!q->run->is_ending && failure == NULL)
-        answer_question(q);
-    else if (!q->run->is_ending)
+    if (!q->run->is_ending && failure == NULL) {
+        if (q->query.tool[0] != 0)
+            gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
+        if (message.len > 0)
+            refuse(&a, "NOT_FOUND", gbx_rpc_string(&message));
+        else
+            answer_tools(q);
+    } else if (!q->run->is_ending) {
         refuse_unlisted(q, failure);
+    }
     gbx_code_run_release(q->run);
     free(q);
 }

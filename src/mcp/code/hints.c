@@ -46,18 +46,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 #define UNKNOWN "Can't find variable: "
 
-static char *name_server(const gbx_code_run *run, const char *word)
-{
-    const char *meant = gbx_code_meant_server(run->code, word);
-
-    if (meant == NULL)
-        return NULL;
-    return gbx_printed(meant[gbx_text_name_length(meant)] == 0
-                           ? "did you mean servers.%s?"
-                           : "did you mean servers[\"%s\"]?",
-                       meant);
-}
-
 static bool is_row(const char *hint, gbx_hint row)
 {
     return strcmp(hint, gbx_hint_row_of(row)->hint) == 0;
@@ -70,11 +58,14 @@ char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
     const char *name = unknown != NULL ? unknown + strlen(UNKNOWN) : "";
     GBX_CLEANUP(gbx_free)
     char *word = gbx_need(strndup(name, gbx_text_name_length(name)));
-    char *server = word[0] != 0 ? name_server(run, word) : NULL;
+    const char *server = word[0] != 0 ? gbx_code_meant_server(run->code, word) : NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_KIB(8)};
 
     if (server != NULL)
-        return server;
+        return gbx_printed(server[gbx_text_name_length(server)] == 0
+                               ? "did you mean servers.%s?"
+                               : "did you mean servers[\"%s\"]?",
+                           server);
     if (is_row(hint, GBX_HINT_TOOLS)) {
         (void)gbx_buf_printf(&to, "%s (", hint);
         gbx_code_put_servers(run->code, &to);

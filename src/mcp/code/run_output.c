@@ -90,17 +90,6 @@ static void put_handle(const char *uri, const char *error, const char *mime_type
     (void)gbx_buf_puts(to, "}");
 }
 
-/* Room for one more artifact in the list. */
-static gbx_script_reply_artifact *next_artifact(gbx_code_run *run)
-{
-    if (run->artifact_count == run->artifact_room) {
-        run->artifact_room += run->artifact_room + 8;
-        run->artifacts = gbx_need(
-            reallocarray(run->artifacts, run->artifact_room, sizeof *run->artifacts));
-    }
-    return &run->artifacts[run->artifact_count];
-}
-
 bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
                            const void *data, size_t len, bool is_bytes, gbx_buf *handle,
                            char why[GBX_RUN_WHY_SIZE])
@@ -120,7 +109,12 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
                        (unsigned long long)max, len);
         return false;
     }
-    a = next_artifact(run);
+    if (run->artifact_count == run->artifact_room) {
+        run->artifact_room += run->artifact_room + 8;
+        run->artifacts = gbx_need(
+            reallocarray(run->artifacts, run->artifact_room, sizeof *run->artifacts));
+    }
+    a = &run->artifacts[run->artifact_count];
     kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
                              gbx_clock_now_ns());
     kept->is_text = kept->is_text && !is_bytes;

@@ -186,24 +186,6 @@ static void put_error(const gbx_script_reply_error *e, gbx_buf *to)
     (void)gbx_buf_puts(to, "}");
 }
 
-static void put_usage(const gbx_script_reply *r, gbx_buf *to)
-{
-    gbx_json_put_open(to, "usage", '{');
-    gbx_json_put_number(to, "cpu_ms", r->cpu_ms);
-    gbx_json_put_number(to, "wall_ms", r->wall_ms);
-    gbx_json_put_integer(to, "memory_bytes", (int64_t)r->memory_bytes);
-    gbx_json_put_integer(to, "calls", (int64_t)r->call_count);
-    gbx_json_put_integer(to, "calls_left", r->calls_left);
-    gbx_json_put_integer(to, "ms_left", (int64_t)(r->ms_left + 0.5));
-    (void)gbx_buf_puts(to, "}");
-}
-
-static bool is_truncated(const gbx_script_reply *r, const struct cuts *cuts)
-{
-    return cuts->value.tail != NULL || cuts->logs.tail != NULL || r->logs_cut ||
-           cuts->message.tail != NULL;
-}
-
 static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,
                           gbx_buf *to)
 {
@@ -215,7 +197,9 @@ static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,
         put_result(r, &cuts->value, to);
     put_logs(r, logs->tail == NULL ? SIZE_MAX : logs->head_len + logs->tail_len, to);
     put_calls(r, to);
-    gbx_json_put_bool(to, "truncated", is_truncated(r, cuts));
+    gbx_json_put_bool(to, "truncated",
+                      cuts->value.tail != NULL || logs->tail != NULL || r->logs_cut ||
+                          cuts->message.tail != NULL);
     gbx_json_put_open(to, "artifacts", '[');
     for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++)
         put_artifact(to, &r->artifacts[i], NULL, 0);
@@ -228,8 +212,14 @@ static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,
                              (int64_t)(r->artifact_count - GBX_REPLY_ARTIFACTS_MAX));
     if (r->error.code != NULL)
         put_error(&r->error, to);
-    put_usage(r, to);
-    (void)gbx_buf_puts(to, "}");
+    gbx_json_put_open(to, "usage", '{');
+    gbx_json_put_number(to, "cpu_ms", r->cpu_ms);
+    gbx_json_put_number(to, "wall_ms", r->wall_ms);
+    gbx_json_put_integer(to, "memory_bytes", (int64_t)r->memory_bytes);
+    gbx_json_put_integer(to, "calls", (int64_t)r->call_count);
+    gbx_json_put_integer(to, "calls_left", r->calls_left);
+    gbx_json_put_integer(to, "ms_left", (int64_t)(r->ms_left + 0.5));
+    (void)gbx_buf_puts(to, "}}");
 }
 
 /* ---- the blocks of content -------------------------------------------------- */
@@ -258,14 +248,6 @@ static void put_blocks(const gbx_script_reply *r, const gbx_buf *text,
 #define WORDS_MAX GBX_MIB(1) /* besides values and logs */
 #define TOOLS_MAX 8          /* named in the last line */
 
-/* A string value is shown as its characters. */
-static bool value_text(const gbx_script_reply *r, gbx_buf *to)
-{
-    gbx_view value = {r->value, r->value_len};
-
-    return r->value_len > 0 ? gbx_view_append_text(value, to) : true;
-}
-
 static void logs_text(const gbx_script_reply *r, gbx_buf *to)
 {
     for (size_t i = 0; i < r->log_count; i++) {
@@ -278,23 +260,11 @@ static void logs_text(const gbx_script_reply *r, gbx_buf *to)
     }
 }
 
-/* Indent the lines after the first, so that they do not look like ours. */
-static void write_message(const char *message, gbx_buf *to)
-{
-    size_t len = strcspn(message, "\n");
-
-    (void)gbx_buf_append(to, message, len);
-    for (message += len; *message != '\0'; message += len) {
-        message++;
-        len = strcspn(message, "\n");
-        (void)gbx_buf_printf(to, "\n    %.*s", (int)len, message);
-    }
-    (void)gbx_buf_puts(to, "\n");
-}
-
 static void write_error(const gbx_script_reply *r, gbx_buf *to)
 {
     const gbx_script_reply_error *e = &r->error;
+    const char *line = e->message;
+    size_t len = strcspn(line, "\n");
 
     (void)gbx_buf_puts(to, e->code);
     if (e->line > 0 && e->column > 0)
@@ -304,7 +274,14 @@ static void write_error(const gbx_script_reply *r, gbx_buf *to)
     (void)gbx_buf_puts(to, ": ");
     if (e->name[0] != 0)
         (void)gbx_buf_printf(to, "%s: ", e->name);
-    write_message(e->message, to);
+    (void)gbx_buf_append(to, line, len);
+    /* Indent the lines after the first, so that they do not look like ours. */
+    for (line += len; *line != '\0'; line += len) {
+        line++;
+        len = strcspn(line, "\n");
+        (void)gbx_buf_printf(to, "\n    %.*s", (int)len, line);
+    }
+    (void)gbx_buf_puts(to, "\n");
     if (e->frame[0] != 0)
         (void)gbx_buf_printf(to, "%s%s", e->frame,
                              e->frame[strlen(e->frame) - 1] == '\n' ? "" : "\n");
@@ -369,17 +346,6 @@ static void write_no_value(const gbx_script_reply *r, gbx_buf *to)
     if (r->log_count == 0)
         write_last_call(r, to);
     (void)gbx_buf_puts(to, "\n");
-}
-
-static void write_artifacts(const gbx_script_reply *r, gbx_buf *to)
-{
-    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++)
-        (void)gbx_buf_printf(to, "artifact %s: %s, %s, %zu bytes\n",
-                             r->artifacts[i].uri, r->artifacts[i].name,
-                             r->artifacts[i].mime_type, r->artifacts[i].bytes);
-    if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
-        (void)gbx_buf_printf(to, "and %zu artifacts more: their handles name them\n",
-                             r->artifact_count - GBX_REPLY_ARTIFACTS_MAX);
 }
 
 static void write_cost(const gbx_script_reply *r, gbx_buf *to)
@@ -448,7 +414,13 @@ static void write_text(const gbx_script_reply *r, const struct parts *p, size_t 
         if (p->cuts.logs.tail != NULL)
             (void)gbx_buf_puts(to, "\n");
     }
-    write_artifacts(r, to);
+    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++)
+        (void)gbx_buf_printf(to, "artifact %s: %s, %s, %zu bytes\n",
+                             r->artifacts[i].uri, r->artifacts[i].name,
+                             r->artifacts[i].mime_type, r->artifacts[i].bytes);
+    if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
+        (void)gbx_buf_printf(to, "and %zu artifacts more: their handles name them\n",
+                             r->artifact_count - GBX_REPLY_ARTIFACTS_MAX);
     if (r->note[0] != 0)
         (void)gbx_buf_printf(to, "%s\n", r->note);
     write_cost(r, to);
@@ -496,7 +468,9 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
     gbx_buf_init(&p.logs, GBX_MIB(128));
     gbx_buf_init(&p.message, WORDS_MAX);
     gbx_buf_init(&p.error, WORDS_MAX);
-    (void)value_text(reply, &p.value);
+    if (reply->value_len > 0) /* a string is shown as its characters */
+        (void)gbx_view_append_text((gbx_view){reply->value, reply->value_len},
+                                   &p.value);
     logs_text(reply, &p.logs);
     cut_error(&shown, &p, cap, store, now_ns);
     ok = !p.value.failed && !p.logs.failed && !p.message.failed && !p.error.failed;

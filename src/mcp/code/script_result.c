@@ -27,15 +27,6 @@ struct material {
     bool is_doubt; /* the error is about calls with unknown outcome */
 };
 
-static void cleanup(struct material *m)
-{
-    free(m->frame);
-    free(m->message);
-    free(m->name);
-    free(m->hint);
-    gbx_buf_cleanup(&m->note);
-}
-
 /* ---- parts ----------------------------------------------------------------------- */
 
 /* The error code of a ToolError, from the call or fault with the same message; NULL: no
@@ -438,7 +429,11 @@ void gbx_code_run_finish(gbx_code_run *run, double ms_left)
     }
     take_note(run, &m, &reply);
     send_reply(run->code, run->request, &reply);
-    cleanup(&m);
+    free(m.frame);
+    free(m.message);
+    free(m.name);
+    free(m.hint);
+    gbx_buf_cleanup(&m.note);
 }
 
 void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,

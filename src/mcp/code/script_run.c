@@ -143,22 +143,6 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     return run;
 }
 
-static void begin(gbx_code_run *run)
-{
-    gbx_mcp_code *code = run->code;
-    gbx_limits limits = code->limits;
-    gbx_call call = GBX_CALL_INIT;
-
-    limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
-    call.form = GBX_FORM_SCRIPT;
-    call.code = run->text;
-    call.code_len = run->text_len;
-    call.input = run->input.at;
-    call.input_len = run->input.len;
-    call.limits = &limits;
-    run->box_run = gbx_box_start(code->box, &call, &run_hooks, run);
-}
-
 /* ---- the time limit -------------------------------------------------------------- */
 
 /* Stop the run after a timeout or a cancellation. It ends later, but soon. */
@@ -208,6 +192,8 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms)
 {
     gbx_code_run *run = make(code, request, text);
+    gbx_limits limits = code->limits;
+    gbx_call call = GBX_CALL_INIT;
 
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     run->timeout_ms = timeout_ms;
@@ -216,7 +202,14 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_mcp_timer_init(&run->timer, code->loop, on_tick, run);
     arm(run);
     gbx_mcp_on_cancel(request, on_cancel, run);
-    begin(run);
+    limits.cpu_ms = timeout_ms; /* the clock is checked by on_tick() */
+    call.form = GBX_FORM_SCRIPT;
+    call.code = run->text;
+    call.code_len = run->text_len;
+    call.input = run->input.at;
+    call.input_len = run->input.len;
+    call.limits = &limits;
+    run->box_run = gbx_box_start(code->box, &call, &run_hooks, run);
 }
 
 void gbx_code_run_abandon(gbx_code_run *run)

@@ -96,10 +96,12 @@ gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
     if (!gbx_code_take_name(server, server_name, sizeof server_name) ||
         !gbx_code_take_name(tool, tool_name, sizeof tool_name) ||
         gbx_view_kind(args) != '{') {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = GBX_TOOL_NAME_MAX};
+        bool is_long = gbx_view_kind(tool) == '"' && !gbx_view_append_text(tool, &name);
+
         *ret_code = "INVALID_ARGS";
-        (void)gbx_buf_puts(message, gbx_code_is_long_name(tool)
-                                        ? GBX_CODE_LONG_NAME
-                                        : "give server, tool and args, an object");
+        (void)gbx_buf_puts(message, is_long ? GBX_CODE_LONG_NAME
+                                            : "give server, tool and args, an object");
         return NULL;
     }
     found = gbx_code_find_server(code, server_name, message, ret_code);
@@ -214,19 +216,6 @@ static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
                         call->base.up.tool);
 }
 
-static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
-{
-    const char *server = call->base.up.server->name;
-
-    if (parts->structured.at != NULL)
-        gbx_code_run_remark(call->run,
-                            "the error of %.64s.%s (line %u) has structured content: "
-                            "servers[\"%.64s\"].call(\"%s\", args, { raw: true }) "
-                            "gives the whole result, and throws nothing",
-                            server, call->base.up.tool, call->base.line, server,
-                            call->base.up.tool);
-}
-
 /* value: JSON. If it may have integers beyond 2^53 - 1, servers.js parses it. */
 static void send_value(gbx_code_call *call, gbx_view value, const gbx_buf *answer)
 {
@@ -248,6 +237,7 @@ static void answer_value(gbx_code_call *call, gbx_view result)
         "the tool has done its work, but its result is too large for the box";
     static const char before[] = "{\"value\":";
     const size_t start = sizeof before - 1;
+    const char *server = call->base.up.server->name;
     gbx_value_keeper keeper = {keep_bytes, call};
     gbx_value_parts parts = gbx_value_parts_of(result);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = ANSWER_MAX};
@@ -269,17 +259,16 @@ static void answer_value(gbx_code_call *call, gbx_view result)
             gbx_value_sketch(value, call->gave);
         }
     } else {
-        remark_error(call, &parts);
+        if (parts.structured.at != NULL)
+            gbx_code_run_remark(call->run,
+                                "the error of %.64s.%s (line %u) has structured "
+                                "content: servers[\"%.64s\"].call(\"%s\", args, "
+                                "{ raw: true }) gives the whole result, and throws "
+                                "nothing",
+                                server, call->base.up.tool, call->base.line, server,
+                                call->base.up.tool);
         fail(call, "TOOL_ERROR", (char *)message.data, message.len, false);
     }
-}
-
-static void answer_fault(gbx_code_call *call, const gbx_gate_reply *reply)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
-
-    put_fault(call, reply, &message);
-    fail(call, reply->code, (char *)message.data, message.len, reply->retryable);
 }
 
 /* The code has ended, but the tool's effect must still be reported. */
@@ -304,13 +293,16 @@ static void end_for_code(gbx_tool_call *base, const gbx_gate_reply *reply)
 {
     gbx_code_call *call = of_code(base);
     gbx_code_run *run = call->run;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    if (run->is_ending)
+    if (run->is_ending) {
         note_outcome(call, reply);
-    else if (reply->code == NULL)
+    } else if (reply->code == NULL) {
         answer_value(call, reply->result);
-    else
-        answer_fault(call, reply);
+    } else {
+        put_fault(call, reply, &message);
+        fail(call, reply->code, (char *)message.data, message.len, reply->retryable);
+    }
     call->bytes = reply->result.len;
     call->ms = elapsed_ms(call);
     free(call->base.args_text);

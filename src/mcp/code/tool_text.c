@@ -33,20 +33,12 @@ static const struct habit {
     {"q", "query"},        {"search", "query"},  {"keywords", "query"},
 };
 
-static bool is_one_of(const char *word, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(word, names[i]) == 0)
-            return true;
-    return false;
-}
-
 static const char *meant_by(const char *word, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < GBX_COUNTOF(habits); i++)
-        if (strcmp(word, habits[i].written) == 0 &&
-            is_one_of(habits[i].meant, names, count))
-            return habits[i].meant;
+        for (size_t k = 0; k < count && strcmp(word, habits[i].written) == 0; k++)
+            if (strcmp(habits[i].meant, names[k]) == 0)
+                return habits[i].meant;
     return gbx_nearest(word, names, count);
 }
 
@@ -105,13 +97,6 @@ bool gbx_code_check_names(gbx_view arguments, const char *const *names,
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
 {
     return gbx_rpc_copy_text(view, ret, size) && ret[0] != 0;
-}
-
-bool gbx_code_is_long_name(gbx_view view)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_TOOL_NAME_MAX};
-
-    return gbx_view_kind(view) == '"' && !gbx_view_append_text(view, &text);
 }
 
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)

@@ -71,20 +71,16 @@ static const struct sentence {
     {GBX_CAP_ENV, "env has: ", say_env},
 };
 
-/* An empty list grants nothing, even with the capability. */
-static bool is_empty(const gbx_policy *policy, gbx_capability capability)
-{
-    return (capability == GBX_CAP_FETCH && policy->fetch.site_count == 0) ||
-           (capability == GBX_CAP_FILE && policy->file.root_count == 0) ||
-           (capability == GBX_CAP_ENV && policy->env_count == 0);
-}
-
 bool gbx_granted(const gbx_policy *policy, gbx_capability capability)
 {
     if (policy == NULL)
         return capability == GBX_CAP_CONSOLE || capability == GBX_CAP_TIMERS;
-    return (policy->capabilities & (uint32_t)capability) != 0 &&
-           !is_empty(policy, capability);
+    /* An empty list grants nothing, even with the capability. */
+    if ((capability == GBX_CAP_FETCH && policy->fetch.site_count == 0) ||
+        (capability == GBX_CAP_FILE && policy->file.root_count == 0) ||
+        (capability == GBX_CAP_ENV && policy->env_count == 0))
+        return false;
+    return (policy->capabilities & (uint32_t)capability) != 0;
 }
 
 bool gbx_granted_writes(const gbx_policy *policy)
@@ -245,11 +241,15 @@ static void on_declared(void *user, gbx_buf *text, bool is_text)
     code->is_held = false;
 }
 
-static void declare(gbx_mcp_code *code)
+void gbx_code_declare(gbx_mcp_code *code)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf none = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf docs = {.ceiling = GBX_MIB(64)};
 
+    code->is_declared_late = code->is_declaring;
+    if (code->is_declaring)
+        return;
+    code->is_declaring = true;
     if (put_eager_docs(code, &docs) && !docs.failed)
         gbx_code_ask_discover(code, GBX_DISCOVER_JS ".declare(input)", &docs,
                               on_declared, code);
@@ -257,31 +257,12 @@ static void declare(gbx_mcp_code *code)
         on_declared(code, &none, false);
 }
 
-void gbx_code_declare(gbx_mcp_code *code)
-{
-    code->is_declared_late = code->is_declaring;
-    if (code->is_declaring)
-        return;
-    code->is_declaring = true;
-    declare(code);
-}
-
-static void write_datasets(const gbx_code_data *data, gbx_buf *to)
-{
-    size_t start = to->len, i = 0;
-
-    for (; i < data->count && to->len < start + DATASETS_BYTES; i++)
-        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", datasets." : "- datasets.",
-                             data->name(data->user, i));
-    if (data->count > 0)
-        (void)gbx_buf_printf(to, "%s: those of compute\n",
-                             i < data->count ? ", ..." : "");
-}
-
 /* Append what the policy gives code besides the servers, and what it denies. */
 static void write_how(const gbx_mcp_code *code, gbx_buf *to)
 {
     const gbx_policy *policy = code->policy;
+    const gbx_code_data *data = &code->data;
+    size_t named = 0, end;
     bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
     bool has_files = gbx_granted(policy, GBX_CAP_FILE);
 
@@ -289,7 +270,12 @@ static void write_how(const gbx_mcp_code *code, gbx_buf *to)
     (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_TIMERS) ? "sleep(ms); " : "");
     (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_CONSOLE) ? "console.log; " : "");
     (void)gbx_buf_puts(to, more);
-    write_datasets(&code->data, to);
+    for (end = to->len + DATASETS_BYTES; named < data->count && to->len < end; named++)
+        (void)gbx_buf_printf(to, "%s%s", named > 0 ? ", datasets." : "- datasets.",
+                             data->name(data->user, named));
+    if (data->count > 0)
+        (void)gbx_buf_printf(to, "%s: those of compute\n",
+                             named < data->count ? ", ..." : "");
     gbx_granted_say(policy, "- ", to);
     (void)gbx_buf_puts(to, "Nothing else: no ");
     (void)gbx_buf_puts(to, has_net ? "" : has_files ? "network or " : "network, ");

@@ -264,11 +264,6 @@ static void append_structured(gbx_view value, unsigned depth,
 
 /* ---- content besides structured content ----------------------------------------- */
 
-static bool is_in(gbx_view part, gbx_view whole)
-{
-    return memmem(whole.at, whole.len, part.at, part.len) != NULL;
-}
-
 /* A text of JSON counts as the structured content once more. */
 static bool is_prose(gbx_view text)
 {
@@ -386,8 +381,10 @@ bool gbx_value_has_more(const gbx_value_parts *parts)
         return false;
     while (gbx_view_next(parts->content, &cursor, &name, &block)) {
         gbx_view text = gbx_value_text_of(block);
+        gbx_view part = text.at != NULL ? text : block;
 
-        if (!is_in(text.at != NULL ? text : block, parts->structured) &&
+        if (memmem(parts->structured.at, parts->structured.len, part.at, part.len) ==
+                NULL &&
             (text.at == NULL || is_prose(text)))
             return true;
     }

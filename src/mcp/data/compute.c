@@ -88,27 +88,21 @@ static bool is_unread(const gbx_compute *c)
     return c->set != NULL && c->set->is_settled && !c->set->is_loaded;
 }
 
-static void refuse_unread(gbx_compute *c)
-{
-    char error[GBX_ERROR_MESSAGE_SIZE + 160];
-
-    (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
-                   c->set->spec.name, c->set->problem);
-    refuse_call(c, "UNAVAILABLE", error,
-                c->set->is_held
-                    ? "somebody holds the database: try again in some seconds"
-                    : GBX_ADVICE_MEND);
-}
-
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     gbx_compute *c = user;
+    char unread[GBX_ERROR_MESSAGE_SIZE + 160];
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
 
     if (result == NULL && error->status != GBX_E_CLOSED) {
         refuse_call(c, "UNAVAILABLE", error->message, GBX_ADVICE_MEND);
     } else if (result == NULL && is_unread(c)) {
-        refuse_unread(c);
+        (void)snprintf(unread, sizeof unread, "dataset '%s' could not be read: %s",
+                       c->set->spec.name, c->set->problem);
+        refuse_call(c, "UNAVAILABLE", unread,
+                    c->set->is_held
+                        ? "somebody holds the database: try again in some seconds"
+                        : GBX_ADVICE_MEND);
     } else if (result == NULL) {
         refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
     } else {
@@ -302,12 +296,6 @@ static bool is_question(const gbx_compute *c)
            gbx_view_member(c->arguments, "input").at == NULL;
 }
 
-static bool take_code(gbx_compute *c)
-{
-    c->is_question = is_question(c);
-    return c->is_question || (take_text(c, "code", &c->code) && check_length(c));
-}
-
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;
@@ -318,7 +306,12 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     c->arguments = arguments;
     gbx_buf_init(&c->code, CODE_MAX);
     LIST_INSERT_HEAD(&d->calls, c, in_data);
-    if (check_names(c) && take_code(c) && choose_dataset(c))
+    if (!check_names(c))
+        return;
+    c->is_question = is_question(c);
+    if (!c->is_question && !(take_text(c, "code", &c->code) && check_length(c)))
+        return;
+    if (choose_dataset(c))
         start(c);
 }
 

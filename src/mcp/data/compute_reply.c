@@ -86,25 +86,22 @@ static void say_value(const reply *r, gbx_buf *to)
         (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
 }
 
-static void say_error(const reply *r, gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "%s: %s", r->code, r->error);
-    if (r->at.line > 0)
-        (void)gbx_buf_printf(to, "\nat line %u, column %u", r->at.line, r->at.column);
-    if (r->at.frame != NULL && r->at.frame[0] != 0)
-        (void)gbx_buf_printf(to, "\n%s", r->at.frame);
-    if (r->hint[0] != 0)
-        (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
-}
-
 static void put_content(const reply *r, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = ALL_MAX};
 
-    if (r->code == NULL)
+    if (r->code == NULL) {
         say_value(r, &text);
-    else
-        say_error(r, &text);
+    } else {
+        (void)gbx_buf_printf(&text, "%s: %s", r->code, r->error);
+        if (r->at.line > 0)
+            (void)gbx_buf_printf(&text, "\nat line %u, column %u", r->at.line,
+                                 r->at.column);
+        if (r->at.frame != NULL && r->at.frame[0] != 0)
+            (void)gbx_buf_printf(&text, "\n%s", r->at.frame);
+        if (r->hint[0] != 0)
+            (void)gbx_buf_printf(&text, "\nhint: %s", r->hint);
+    }
     (void)gbx_buf_puts(to, "[");
     gbx_block_text(to, text.data, text.len);
     if (r->result != NULL && gbx_result_log_count(r->result) > 0) {
@@ -191,18 +188,6 @@ static void put_logs(const reply *r, gbx_buf *to)
         gbx_json_put_integer(to, "logsLeftOut", (int64_t)(count - i));
 }
 
-static void put_stats(const gbx_result *result, gbx_buf *to)
-{
-    gbx_stats stats = gbx_result_stats(result);
-
-    gbx_json_put_open(to, "stats", '{');
-    gbx_json_put_number(to, "wallMs", stats.wall_ms);
-    gbx_json_put_number(to, "cpuMs", stats.cpu_ms);
-    gbx_json_put_integer(to, "peakMemoryBytes", (int64_t)stats.peak_memory_bytes);
-    gbx_json_put_integer(to, "outputBytes", (int64_t)stats.output_bytes);
-    (void)gbx_buf_puts(to, "}");
-}
-
 static void put_structured(const reply *r, gbx_buf *to)
 {
     gbx_json_put_open(to, NULL, '{');
@@ -214,8 +199,16 @@ static void put_structured(const reply *r, gbx_buf *to)
     if (r->code == NULL && r->hint[0] != 0)
         put_string(to, "hint", r->hint);
     put_logs(r, to);
-    if (r->result != NULL)
-        put_stats(r->result, to);
+    if (r->result != NULL) {
+        gbx_stats stats = gbx_result_stats(r->result);
+
+        gbx_json_put_open(to, "stats", '{');
+        gbx_json_put_number(to, "wallMs", stats.wall_ms);
+        gbx_json_put_number(to, "cpuMs", stats.cpu_ms);
+        gbx_json_put_integer(to, "peakMemoryBytes", (int64_t)stats.peak_memory_bytes);
+        gbx_json_put_integer(to, "outputBytes", (int64_t)stats.output_bytes);
+        (void)gbx_buf_puts(to, "}");
+    }
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -254,25 +247,18 @@ static void take_logs(reply *r)
     r->logs.is_rest = gbx_result_logs_truncated(r->result) != 0;
 }
 
-static const char *hint_for(const gbx_result *result)
-{
-    switch ((unsigned)gbx_result_code(result)) {
-    case GBX_CODE_OUTPUT_TOO_LARGE:
-        return "filter, count, sum or slice before you return";
-    case GBX_CODE_TIMEOUT:
-        return "go over the data once: a Map in place of a search inside a loop";
-    default: return "";
-    }
-}
-
 static void take_error(reply *r, const char *advice)
 {
-    r->code = gbx_code_name(gbx_result_code(r->result));
+    gbx_code code = gbx_result_code(r->result);
+
+    r->code = gbx_code_name(code);
     r->error = gbx_result_error(r->result);
     r->hint =
         advice[0] != 0 ? advice : gbx_hint_for_code(gbx_result_hint(r->result), false);
-    if (r->hint[0] == 0)
-        r->hint = hint_for(r->result);
+    if (r->hint[0] == 0 && code == GBX_CODE_OUTPUT_TOO_LARGE)
+        r->hint = "filter, count, sum or slice before you return";
+    else if (r->hint[0] == 0 && code == GBX_CODE_TIMEOUT)
+        r->hint = "go over the data once: a Map in place of a search inside a loop";
     r->at = gbx_result_location(r->result);
 }
 

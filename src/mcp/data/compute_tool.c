@@ -147,13 +147,6 @@ static void put_type(const gbx_dataset_state *set, bool has_examples, gbx_buf *t
         (void)gbx_buf_printf(to, "for example\n%s", t->examples);
 }
 
-static size_t room_for(const gbx_buf *text)
-{
-    size_t used = characters(text);
-
-    return used < GBX_MCP_TOLD_MAX ? GBX_MCP_TOLD_MAX - used : 0;
-}
-
 /* Put everything, if it fits; else a line for each dataset, then types that fit. */
 static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
 {
@@ -166,8 +159,12 @@ static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
     if (characters(to) <= GBX_MCP_TOLD_MAX)
         return;
     to->len = start;
-    for (size_t i = 0; i < d->count; i++)
-        put_line(&d->sets[i], room_for(to) / (d->count - i), to);
+    for (size_t i = 0; i < d->count; i++) {
+        size_t used = characters(to);
+        size_t room = used < GBX_MCP_TOLD_MAX ? GBX_MCP_TOLD_MAX - used : 0;
+
+        put_line(&d->sets[i], room / (d->count - i), to);
+    }
     if (characters(to) > GBX_MCP_TOLD_MAX) {
         to->len = start;
         put_names(d, to);

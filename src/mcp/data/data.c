@@ -31,18 +31,6 @@
 #define DESCRIBE_BYTES      GBX_MIB(4)
 #define DESCRIBE_CODE_BYTES 65536
 
-static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
-{
-    if (o->told.type == NULL)
-        return;
-    gbx_told_cleanup(&set->told);
-    set->told = o->told;
-    o->told = (gbx_told){0};
-    if (set->told.lost != NULL)
-        gbx_mcp_warn("'--show %s.%s': no record has such a field", set->spec.name,
-                     set->told.lost);
-}
-
 static void on_again(void *user)
 {
     gbx_mcp_data *d = user;
@@ -58,7 +46,14 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     bool was_loaded = set->is_loaded;
     bool had_problem = set->problem[0] != 0;
 
-    take_told(set, o);
+    if (o->told.type != NULL) {
+        gbx_told_cleanup(&set->told);
+        set->told = o->told;
+        o->told = (gbx_told){0};
+        if (set->told.lost != NULL)
+            gbx_mcp_warn("'--show %s.%s': no record has such a field", set->spec.name,
+                         set->told.lost);
+    }
     set->is_settled = true;
     set->is_loaded |= o->kind == GBX_LOAD_LOADED;
     memcpy(set->problem, o->problem, sizeof set->problem);

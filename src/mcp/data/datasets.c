@@ -97,20 +97,6 @@ static gbx_engine *take_turn(gbx_data_loader *l, size_t index, gbx_error *reterr
 
 /* ---- the readers' threads -------------------------------------------------------- */
 
-/* A dataset that cannot be described can still be used. */
-static void say_undescribed(gbx_told *told, const char *why)
-{
-    char size[GBX_ERROR_MESSAGE_SIZE + 32];
-
-    (void)snprintf(size, sizeof size, "cannot be described (%s)", why);
-    told->type = gbx_need(strdup("unknown"));
-    told->brief = gbx_need(strdup("unknown"));
-    told->size = gbx_need(strdup(size));
-    told->names = gbx_need(strdup(""));
-    told->examples = gbx_need(strdup(""));
-    told->statistics = gbx_need(strdup("[]"));
-}
-
 static void make_told(gbx_data_loader *l, gbx_engine *engine, size_t index,
                       const gbx_source *source, gbx_told *told)
 {
@@ -127,10 +113,18 @@ static void make_told(gbx_data_loader *l, gbx_engine *engine, size_t index,
         .signal = l->signal,
     };
     gbx_error error = {0};
+    char size[GBX_ERROR_MESSAGE_SIZE + 32];
 
     *told = (gbx_told){0};
-    if (gbx_describe(engine, &of, told, &error) != GBX_OK)
-        say_undescribed(told, error.message);
+    if (gbx_describe(engine, &of, told, &error) != GBX_OK) { /* it can still be used */
+        (void)snprintf(size, sizeof size, "cannot be described (%s)", error.message);
+        told->type = gbx_need(strdup("unknown"));
+        told->brief = gbx_need(strdup("unknown"));
+        told->size = gbx_need(strdup(size));
+        told->names = gbx_need(strdup(""));
+        told->examples = gbx_need(strdup(""));
+        told->statistics = gbx_need(strdup("[]"));
+    }
     told->file_bytes = source->file_bytes;
     told->json_bytes = source->rows.text_len;
     told->format = source->format;

@@ -60,35 +60,12 @@ static bool is_name(const char *text, size_t len)
     return true;
 }
 
-/* Code destructures datasets by name, and ({ orders, class }) => ... is not valid. */
-static bool is_reserved(const char *text, size_t len)
-{
-    return gbx_text_is_listed(
-        "arguments await break case catch class const continue debugger "
-        "default delete do else enum eval export extends false finally "
-        "for function if implements import in instanceof interface let "
-        "new null package private protected public return static super "
-        "switch this throw true try typeof var void while with yield",
-        text, len);
-}
-
-static gbx_spec_format format_of_path(const char *path)
-{
-    size_t len = strlen(path);
-
-    for (size_t i = 0; i < GBX_COUNTOF(endings); i++) {
-        size_t n = strlen(endings[i].text);
-
-        if (len > n && strcasecmp(path + len - n, endings[i].text) == 0)
-            return endings[i].format;
-    }
-    return GBX_SPEC_GUESS;
-}
-
 /* *ret_path is the source without its prefix; *ret_is_named: it has one. */
 static gbx_spec_format take_format(const char *source, const char **ret_path,
                                    bool *ret_is_named)
 {
+    size_t len = strlen(source);
+
     *ret_path = source;
     *ret_is_named = true;
     for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
@@ -97,7 +74,13 @@ static gbx_spec_format take_format(const char *source, const char **ret_path,
             return prefixes[i].format;
         }
     *ret_is_named = false;
-    return format_of_path(source);
+    for (size_t i = 0; i < GBX_COUNTOF(endings); i++) {
+        size_t n = strlen(endings[i].text);
+
+        if (len > n && strcasecmp(source + len - n, endings[i].text) == 0)
+            return endings[i].format;
+    }
+    return GBX_SPEC_GUESS;
 }
 
 /* In place. */
@@ -214,6 +197,13 @@ gbx_status gbx_spec_of(const char *name, size_t len, const char *source, gbx_spe
 
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
 {
+    /* Code destructures datasets by name, and ({ orders, class }) => ... is not valid. */
+    static const char reserved[] =
+        "arguments await break case catch class const continue debugger "
+        "default delete do else enum eval export extends false finally "
+        "for function if implements import in instanceof interface let "
+        "new null package private protected public return static super "
+        "switch this throw true try typeof var void while with yield";
     const char *equals = strchr(text, '=');
     size_t len = equals != NULL ? (size_t)(equals - text) : 0;
 
@@ -228,7 +218,7 @@ gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
     if (len == sizeof "__proto__" - 1 && memcmp(text, "__proto__", len) == 0)
         return gbx_fail(reterr, GBX_E_USAGE,
                         "'__proto__' cannot be the name of a dataset");
-    if (is_reserved(text, len))
+    if (gbx_text_is_listed(reserved, text, len))
         return gbx_fail(reterr, GBX_E_USAGE,
                         "'%.*s' is a word of JavaScript, and no name for a dataset: "
                         "write '%.*s_'",

@@ -231,19 +231,6 @@ static void put_covered(gbx_buf *to, const gbx_tool_call *call, choice c)
     put_text(to, call->rule);
 }
 
-static void put_choices(gbx_buf *to, const gbx_tool_call *call)
-{
-    (void)gbx_buf_puts(to, "\n\nWhat the answers cover:");
-    for (choice c = 0; c < CHOICES; c++)
-        if (is_offered(call, c)) {
-            (void)gbx_buf_printf(to, "\n- %s: ", choices[c].title);
-            put_covered(to, call, c);
-        }
-    if (!is_offered(call, SESSION) && call->subject == GBX_GATE_TOOL)
-        (void)gbx_buf_puts(to, "\nNo more can be allowed, since not every part of the "
-                               "arguments is shown.");
-}
-
 static bool put_message(gbx_buf *to, gbx_tool_call *call)
 {
     size_t rule = call->verdict.rule;
@@ -266,7 +253,15 @@ static bool put_message(gbx_buf *to, gbx_tool_call *call)
         put_text(to, reason);
     (void)gbx_buf_puts(to, "\n\nArguments:\n");
     choose_offers(call, show_args(call->args, to));
-    put_choices(to, call);
+    (void)gbx_buf_puts(to, "\n\nWhat the answers cover:");
+    for (choice c = 0; c < CHOICES; c++)
+        if (is_offered(call, c)) {
+            (void)gbx_buf_printf(to, "\n- %s: ", choices[c].title);
+            put_covered(to, call, c);
+        }
+    if (!is_offered(call, SESSION) && call->subject == GBX_GATE_TOOL)
+        (void)gbx_buf_puts(to, "\nNo more can be allowed, since not every part of the "
+                               "arguments is shown.");
     return gbx_buf_append(to, "", 1);
 }
 

@@ -126,49 +126,32 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     release(s);
 }
 
-static void put_message(gbx_buf *to, const gbx_gate_sign_in *s)
-{
-    const char *host = strstr(s->url, "://") + 3;
-
-    (void)gbx_buf_puts(to, "Sign in to the server ");
-    gbx_gate_put_name(to, s->server->name);
-    (void)gbx_buf_printf(to,
-                         " at %.*s? Its tools are then called with your account, by "
-                         "your rules. Open the page on the machine that runs Glovebox.",
-                         (int)strcspn(host, "/?#"), host);
-    (void)gbx_buf_append(to, "", 1);
-}
-
 /* The address is known. */
 static void ask(void *arg)
 {
     gbx_gate_sign_in *s = arg;
     const gbx_tool_call *call = first_call(s);
+    const char *host;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
     if (call == NULL) {
         stop(s);
         return;
     }
-    put_message(&message, s);
+    host = strstr(s->url, "://") + 3;
+    (void)gbx_buf_puts(&message, "Sign in to the server ");
+    gbx_gate_put_name(&message, s->server->name);
+    (void)gbx_buf_printf(&message,
+                         " at %.*s? Its tools are then called with your account, by "
+                         "your rules. Open the page on the machine that runs Glovebox.",
+                         (int)strcspn(host, "/?#"), host);
+    (void)gbx_buf_append(&message, "", 1);
     s->holders++;
     gbx_mcp_ask_url(call->request, (const char *)message.data, s->url, s->id, on_answer,
                     s);
 }
 
 /* ---- the end -------------------------------------------------------------------------- */
-
-static void go_on(gbx_tool_call *call)
-{
-    call->sign_in = NULL;
-    call->has_signed_in = true;
-    if (call->decided) {
-        gbx_gate_pass(call);
-        return;
-    }
-    call->state = GBX_TOOL_CALL_UNDECIDED;
-    gbx_mcp_timer_fire(&call->later);
-}
 
 static void end(void *arg)
 {
@@ -183,14 +166,18 @@ static void end(void *arg)
             gbx_mcp_url_is_done(call->request, s->id);
     }
     for (; call != NULL; call = first_call(s)) {
-        if (s->status == GBX_OK) {
-            go_on(call);
-            continue;
-        }
         call->sign_in = NULL;
-        gbx_gate_refuse(call, call->refusal_code, "%s; %s", call->refusal,
-                        s->is_declined ? "a person has declined to do so"
-                                       : s->err.message);
+        call->has_signed_in |= s->status == GBX_OK;
+        if (s->status != GBX_OK) {
+            gbx_gate_refuse(call, call->refusal_code, "%s; %s", call->refusal,
+                            s->is_declined ? "a person has declined to do so"
+                                           : s->err.message);
+        } else if (call->decided) {
+            gbx_gate_pass(call);
+        } else {
+            call->state = GBX_TOOL_CALL_UNDECIDED;
+            gbx_mcp_timer_fire(&call->later);
+        }
     }
     if (!s->is_declined || s->run[0] == '\0')
         unlist(s);

@@ -78,16 +78,6 @@ static void say_dropped(gbx_gate *gate, const gbx_gate_call_log *trail)
     gate->options.on_line(gate->options.on_line_user, text, len);
 }
 
-static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
-{
-    gbx_gate_call_log *trail = *at;
-
-    *at = trail->next;
-    if (trail->dropped > 0)
-        say_dropped(gate, trail);
-    free(trail);
-}
-
 /* ---- the call's span --------------------------------------------------------- */
 
 /* The result is searched for a text before it is read: most have no such member. */
@@ -164,11 +154,15 @@ void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
 
 void gbx_gate_call_log_end(gbx_gate *gate, const char *run)
 {
-    gbx_gate_call_log **at = &gate->trails;
+    gbx_gate_call_log **at = &gate->trails, *trail;
 
-    while (*at != NULL)
-        if (run == NULL || strcmp((*at)->run, run) == 0)
-            end_trail(gate, at);
-        else
-            at = &(*at)->next;
+    while ((trail = *at) != NULL)
+        if (run == NULL || strcmp(trail->run, run) == 0) {
+            *at = trail->next;
+            if (trail->dropped > 0)
+                say_dropped(gate, trail);
+            free(trail);
+        } else {
+            at = &trail->next;
+        }
 }

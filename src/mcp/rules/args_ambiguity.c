@@ -74,28 +74,26 @@ static int compare_bytes(const void *a, size_t a_len, const void *b, size_t b_le
     return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-static int compare_names(gbx_view a, gbx_view b)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first = {.ceiling = a.len};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf second = {.ceiling = b.len};
-
-    if (!has_escapes(a) && !has_escapes(b))
-        return compare_bytes(a.at, a.len, b.at, b.len);
-    (void)gbx_view_append_text(a, &first);
-    (void)gbx_view_append_text(b, &second);
-    return compare_bytes(first.data, first.len, second.data, second.len);
-}
-
 /* Equal names become neighbours; the order is otherwise irrelevant. */
 static int compare(const void *a, const void *b, void *text)
 {
     const member *first = a;
     const member *second = b;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf one = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf other = {0};
+    gbx_view name, other_name;
 
     if (first->hash != second->hash)
         return first->hash < second->hash ? -1 : 1;
-    return compare_names(gbx_view_string_at((const char *)text + first->at),
-                         gbx_view_string_at((const char *)text + second->at));
+    name = gbx_view_string_at((const char *)text + first->at);
+    other_name = gbx_view_string_at((const char *)text + second->at);
+    if (!has_escapes(name) && !has_escapes(other_name))
+        return compare_bytes(name.at, name.len, other_name.at, other_name.len);
+    one.ceiling = name.len;
+    other.ceiling = other_name.len;
+    (void)gbx_view_append_text(name, &one);
+    (void)gbx_view_append_text(other_name, &other);
+    return compare_bytes(one.data, one.len, other.data, other.len);
 }
 
 static void close_object(reading *r)

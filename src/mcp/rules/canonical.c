@@ -496,24 +496,6 @@ static bool is_slash(char c, gbx_path_slashes slashes)
     return c == '/' || (c == '\\' && slashes == GBX_RESOLVED_BOTH);
 }
 
-static size_t part_len(const char *text, size_t len, gbx_path_slashes slashes)
-{
-    size_t n = 0;
-
-    while (n < len && !is_slash(text[n], slashes))
-        n++;
-    return n;
-}
-
-/* The length without the last part and the slash before it, but not below keep. */
-static size_t without_last(const char *text, size_t len, size_t keep,
-                           gbx_path_slashes slashes)
-{
-    while (len > keep && !is_slash(text[len - 1], slashes))
-        len--;
-    return len > keep ? len - 1 : len;
-}
-
 size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes, char *ret)
 {
     size_t out = 0;
@@ -527,13 +509,16 @@ size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes, ch
     for (size_t at = 0; at < len; at += n + 1) {
         bool is_back;
 
-        n = part_len(text + at, len - at, slashes);
+        for (n = 0; at + n < len && !is_slash(text[at + n], slashes); n++)
+            continue;
         is_back = n == 2 && memcmp(text + at, "..", 2) == 0;
         if (n == 0 || (n == 1 && text[at] == '.') ||
             (is_back && is_whole && out == keep))
             continue;
         if (is_back && out > keep) {
-            out = without_last(ret, out, keep, slashes);
+            while (out > keep && !is_slash(ret[out - 1], slashes))
+                out--;
+            out -= out > keep; /* the slash before the part */
             continue;
         }
         if (out > 0 && !is_slash(ret[out - 1], slashes))

@@ -151,11 +151,6 @@ static bool fits_name(const gbx_gate_names *globs, const char *name, gbx_glob_ho
     return globs->count == 0;
 }
 
-static bool is_about_others(const gbx_gate_rule *rule)
-{
-    return rule->tools.count == 0 && rule->resources.count + rule->prompts.count > 0;
-}
-
 /* Is the rule about the tool? Rules that ask or deny also match the name that it was
  * called by. */
 static bool is_about(const gbx_gate_rule *rule, const char *server, const char *tool,
@@ -163,8 +158,10 @@ static bool is_about(const gbx_gate_rule *rule, const char *server, const char *
 {
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
 
-    return !is_about_others(rule) &&
-           fits_name(&rule->servers, server, GBX_GLOB_EXACT) &&
+    bool is_about_others =
+        rule->tools.count == 0 && rule->resources.count + rule->prompts.count > 0;
+
+    return !is_about_others && fits_name(&rule->servers, server, GBX_GLOB_EXACT) &&
            (fits_name(&rule->tools, tool, how) ||
             (how == GBX_GLOB_WIDE && called != NULL &&
              fits_name(&rule->tools, called, how)));

@@ -173,14 +173,6 @@ static size_t past_string(const char *text, size_t len, size_t at)
     return at < len ? at + 1 : len;
 }
 
-/* Blank out a range in place; line breaks stay. */
-static void erase(char *text, size_t from, size_t to)
-{
-    for (; from < to; from++)
-        if (text[from] != '\n' && text[from] != '\r')
-            text[from] = ' ';
-}
-
 /* The offset behind the comment at `at`; or `at` itself if no whole comment is
  * there. */
 static size_t past_comment(const char *text, size_t len, size_t at)
@@ -210,8 +202,9 @@ static void blank(char *text, size_t len)
         size_t end = past_comment(text, len, at);
 
         if (end > at) {
-            erase(text, at, end);
-            at = end;
+            for (; at < end; at++) /* line breaks stay */
+                if (text[at] != '\n' && text[at] != '\r')
+                    text[at] = ' ';
             continue;
         }
         if ((text[at] == ']' || text[at] == '}') && comma < len)

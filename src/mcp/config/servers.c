@@ -133,19 +133,6 @@ static void put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
     all->unset_count = 0;
 }
 
-/* Refuse this server alone. */
-static void take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
-{
-    gbx_error *err = all->rules.json.err;
-    char *fault = gbx_printed("its configuration is wrong at line %u, column %u: %s",
-                              err->line, err->column, err->message);
-
-    *err = (gbx_error){0};
-    free_parts(server);
-    *server = (gbx_mcp_upstream_config){.name = server->name, .is_malformed = true};
-    put_out_of_use(all, server, fault);
-}
-
 static gbx_status fill(gbx_json_reader *r, const char *text, char **ret)
 {
     gbx_status status = gbx_variables_fill(text, on_variable, r, ret, r->err);
@@ -651,7 +638,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view va
     gbx_mcp_config *config = all->config;
     gbx_mcp_upstream_config *server =
         (gbx_mcp_upstream_config *)(uintptr_t)gbx_mcp_config_server(config, name);
+    gbx_error *err = r->err;
     char own_name[GBX_MCP_NAME_MAX + 1];
+    char *fault;
     gbx_status status;
 
     if (server != NULL) { /* it is unclear which of them is meant */
@@ -670,7 +659,13 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view va
     }
     if (status != GBX_E_POLICY)
         return status;
-    take_refusal(all, server);
+    /* Refuse this server alone. */
+    fault = gbx_printed("its configuration is wrong at line %u, column %u: %s",
+                        err->line, err->column, err->message);
+    *err = (gbx_error){0};
+    free_parts(server);
+    *server = (gbx_mcp_upstream_config){.name = server->name, .is_malformed = true};
+    put_out_of_use(all, server, fault);
     return GBX_OK;
 }
 

@@ -20,14 +20,6 @@ typedef struct reference {
     size_t len; /* with "${" and "}" */
 } reference;
 
-static size_t name_len(const char *text)
-{
-    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-                            "0123456789");
-
-    return text[0] >= '0' && text[0] <= '9' ? 0 : n;
-}
-
 /* Parse the reference at text, which begins with "${"; false if its form is unknown. */
 static bool take(const char *text, reference *ret)
 {
@@ -37,9 +29,10 @@ static bool take(const char *text, reference *ret)
 
     if (strncmp(name, "env:", 4) == 0)
         name += 4;
-    len = name_len(name);
+    len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+                       "0123456789");
     at = name + len;
-    if (len == 0 || len > NAME_MAX_LEN)
+    if (len == 0 || len > NAME_MAX_LEN || (*name >= '0' && *name <= '9'))
         return false;
     *ret = (reference){.otherwise = NULL};
     memcpy(ret->name, name, len);

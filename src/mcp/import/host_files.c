@@ -195,26 +195,6 @@ static void answer_file(gbx_host_files *files, const char *path, gbx_buf *to)
         files->unreadable(files->user, path, &err);
 }
 
-static void answer_real(const char *path, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
-
-    if (real != NULL)
-        gbx_json_put_text(to, NULL, real);
-    else
-        gbx_json_put_json(to, NULL, "null", 4);
-}
-
-/* Append the reason without the position, which is not in a real file. */
-static void put_why(gbx_buf *to, const char *fault)
-{
-    static const char name[] = ": mcpServers.x";
-    const char *why = strstr(fault, name);
-
-    why = why != NULL ? why + sizeof name - 1 : fault;
-    gbx_json_put_text(to, "why", why + strspn(why, ".: "));
-}
-
 /* Append whether our reader accepts the entry. Unset variables do not matter here. */
 static void answer_check(const char *text, gbx_buf *to)
 {
@@ -226,8 +206,13 @@ static void answer_check(const char *text, gbx_buf *to)
     const char *fault = has_one ? config->servers[0].fault : err.message;
 
     gbx_json_put_open(to, NULL, '{');
-    if (fault != NULL)
-        put_why(to, fault);
+    if (fault != NULL) { /* without the position, which is not in a real file */
+        static const char name[] = ": mcpServers.x";
+        const char *why = strstr(fault, name);
+
+        why = why != NULL ? why + sizeof name - 1 : fault;
+        gbx_json_put_text(to, "why", why + strspn(why, ".: "));
+    }
     gbx_json_put_bool(to, "isLeft", !has_one || config->servers[0].is_malformed);
     (void)gbx_buf_puts(to, "}");
     gbx_mcp_config_free(config);
@@ -256,12 +241,18 @@ static void answer_all(gbx_host_files *files, gbx_view need, gbx_buf *to)
         gbx_json_put_open(to, NULL, '[');
         gbx_json_put_json(to, NULL, what.at, what.len);
         gbx_json_put_json(to, NULL, key.at, key.len);
-        if (gbx_view_is_text(what, "file:"))
+        if (gbx_view_is_text(what, "file:")) {
             answer_file(files, asked, to);
-        else if (gbx_view_is_text(what, "real:"))
-            answer_real(asked, to);
-        else
+        } else if (gbx_view_is_text(what, "real:")) {
+            GBX_CLEANUP(gbx_free) char *real = realpath(asked, NULL);
+
+            if (real != NULL)
+                gbx_json_put_text(to, NULL, real);
+            else
+                gbx_json_put_json(to, NULL, "null", 4);
+        } else {
             answer_check(asked, to);
+        }
         (void)gbx_buf_puts(to, "]");
     }
 }

@@ -54,22 +54,18 @@ typedef struct matrix_sum {
 
 #define ALL_LAYERS ((1u << GBX_LAYER_COUNT) - 1)
 
-static uint32_t layers_off(size_t column)
-{
-    if (column == GBX_COLUMN_ALL)
-        return 0;
-    if (column == GBX_COLUMN_NONE)
-        return ALL_LAYERS;
-    return ALL_LAYERS & ~(GBX_LAYER_BIT(column) | gbx_attack_companion(column));
-}
-
 static gbx_status fill_column(gbx_matrix *matrix, gbx_jit jit, size_t column,
                               gbx_error *reterr)
 {
     gbx_attack_session *session = NULL;
-    gbx_status status =
-        gbx_attack_open(NULL, jit, layers_off(column), &session, reterr);
+    gbx_status status;
+    uint32_t off = 0;
 
+    if (column == GBX_COLUMN_NONE)
+        off = ALL_LAYERS;
+    else if (column != GBX_COLUMN_ALL)
+        off = ALL_LAYERS & ~(GBX_LAYER_BIT(column) | gbx_attack_companion(column));
+    status = gbx_attack_open(NULL, jit, off, &session, reterr);
     if (status != GBX_OK)
         return status;
     matrix->tried[column] = column >= GBX_LAYER_COUNT ||
@@ -181,14 +177,6 @@ static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
     (void)fputc('\n', out->stream);
 }
 
-static void print_untried(const gbx_term *out, const gbx_matrix *matrix)
-{
-    for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
-        if (!matrix->tried[column])
-            (void)fprintf(out->stream, "\nnot on this machine: %s",
-                          matrix_column_name(column));
-}
-
 static void print_sum(const gbx_term *out, const gbx_matrix *matrix)
 {
     matrix_sum sum = matrix_add_up(matrix);
@@ -221,7 +209,10 @@ static void matrix_print(const gbx_term *out, const gbx_matrix *matrix)
         }
         print_row(out, matrix, i);
     }
-    print_untried(out, matrix);
+    for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
+        if (!matrix->tried[column])
+            (void)fprintf(out->stream, "\nnot on this machine: %s",
+                          matrix_column_name(column));
     print_sum(out, matrix);
 }
 
@@ -312,12 +303,6 @@ static void print_member(const gbx_term *out, gbx_view name, gbx_view value)
     (void)fputc('\n', out->stream);
 }
 
-/* True for "", [] and {}. */
-static bool is_empty(gbx_view value)
-{
-    return value.len == 2 && strchr("\"[{", *value.at) != NULL;
-}
-
 static void print_layer(const gbx_term *out, gbx_view layer)
 {
     bool stands = gbx_view_is_true(gbx_view_member(layer, "stands"));
@@ -390,9 +375,12 @@ static void print_report(const gbx_term *out, gbx_view report)
     gbx_view name;
     gbx_view value;
 
-    while (gbx_view_next(report, &cursor, &name, &value))
-        if (value.at != layers.at && !is_empty(value))
+    while (gbx_view_next(report, &cursor, &name, &value)) {
+        bool is_empty = value.len == 2 && strchr("\"[{", *value.at) != NULL;
+
+        if (value.at != layers.at && !is_empty)
             print_member(out, name, value);
+    }
     if (layers.at == NULL)
         return; /* this runner has no seal: see "isolated" */
     (void)fputs("\nlayers of the seal\n", out->stream);

@@ -101,20 +101,6 @@ static const gbx_command *const subcommands[] = {&gbx_command_mcp_allow,
 
 /* ---- the processes --------------------------------------------------------------- */
 
-/* Read the file of --oauth; children need it, too. */
-static bool read_access(gbx_mcp_args *args, gbx_trouble *trouble)
-{
-    const char *path = args->http.oauth_file;
-
-    trouble->file = path;
-    if (path != NULL &&
-        !gbx_trouble_input(trouble, gbx_access_read(path, args->http.trust,
-                                                    &args->access, &trouble->err)))
-        return false;
-    trouble->file = NULL;
-    return true;
-}
-
 /* Serve in the process that listens. */
 static gbx_status serve_front(gbx_mcp_args *args, int spawner, gbx_error *err)
 {
@@ -138,19 +124,6 @@ static bool is_http(const gbx_mcp_args *args)
     return args->http.address != NULL || args->http.socket != NULL;
 }
 
-/* Serve over stdio, and the page, whose own calls are served by children. */
-static int serve_with_page(gbx_mcp_args *args, int spawner)
-{
-    int status;
-
-    args->page = gbx_console_new(args->console);
-    args->spawner = spawner;
-    status = gbx_mcp_serve(args);
-    gbx_console_free(args->page);
-    (void)close(spawner);
-    return status;
-}
-
 /* Serve with children. Returns in the front when it ends, and in each child when its
  * client is served. */
 static int serve_by_children(gbx_mcp_args *args)
@@ -166,10 +139,14 @@ static int serve_by_children(gbx_mcp_args *args)
         args->http.path = "/mcp";
     if (gbx_http_check(&args->http, &trouble.err) != GBX_OK)
         return gbx_command_misuse(&gbx_command_mcp, false, trouble.err.message);
-    if (!read_access(args, &trouble)) {
+    trouble.file = args->http.oauth_file; /* children need it, too */
+    if (trouble.file != NULL &&
+        !gbx_trouble_input(&trouble, gbx_access_read(trouble.file, args->http.trust,
+                                                     &args->access, &trouble.err))) {
         gbx_trouble_print(&err, &trouble);
         return trouble.exit;
     }
+    trouble.file = NULL;
     args->http.metrics = gbx_need(gbx_metrics_new());
     status = gbx_spawner_start(&spawner, &caller, &args->page_fd, &trouble.err);
     if (status == GBX_OK && spawner < 0)
@@ -178,8 +155,17 @@ static int serve_by_children(gbx_mcp_args *args)
     if (args->http.token_file != NULL || args->http.tls_key != NULL ||
         args->console != NULL)
         gbx_cli_hide_memory();
-    if (status == GBX_OK && !is_http(args))
-        return serve_with_page(args, spawner);
+    if (status == GBX_OK && !is_http(args)) {
+        int exit;
+
+        /* Serve over stdio, and the page, whose own calls are served by children. */
+        args->page = gbx_console_new(args->console);
+        args->spawner = spawner;
+        exit = gbx_mcp_serve(args);
+        gbx_console_free(args->page);
+        (void)close(spawner);
+        return exit;
+    }
     gbx_mcp_raise_descriptors();
     if (!gbx_trouble_host(&trouble, status) ||
         !gbx_trouble_input(&trouble, gbx_http_read_token(&args->http, &trouble.err)) ||

@@ -542,13 +542,6 @@ static void print_side(const gbx_term *term, const char *label, const char *text
     gbx_term_print(term, "  %-10s%s\n", label, text);
 }
 
-static void print_divergence(const gbx_term *term, const gbx_replay *found)
-{
-    (void)fprintf(term->stream, "  line %u of the recording\n", found->line);
-    print_side(term, "recorded:", found->recorded);
-    print_side(term, "came:", found->came);
-}
-
 static void print_outcome(const gbx_term *term, const gbx_replay *found)
 {
     const char *s = found->host_calls == 1 ? "" : "s";
@@ -570,7 +563,11 @@ static void print_outcome(const gbx_term *term, const gbx_replay *found)
                       "same\n",
                       found->host_calls, s);
         break;
-    case GBX_REPLAYED_DIVERGED: print_divergence(term, found); break;
+    case GBX_REPLAYED_DIVERGED:
+        (void)fprintf(term->stream, "  line %u of the recording\n", found->line);
+        print_side(term, "recorded:", found->recorded);
+        print_side(term, "came:", found->came);
+        break;
     case GBX_REPLAYED_NOT: break;
     }
     if (found->how != GBX_REPLAYED_SAME &&

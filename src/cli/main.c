@@ -57,15 +57,6 @@ static void on_full_file(int signal)
 {
 }
 
-/* Make a write beyond RLIMIT_FSIZE fail, which is reported, instead of ending the
- * process. This needs a handler, since programs that we start would inherit SIG_IGN. */
-static void outlive_full_files(void)
-{
-    struct sigaction action = {.sa_handler = on_full_file, .sa_flags = SA_RESTART};
-
-    (void)sigaction(SIGXFSZ, &action, NULL);
-}
-
 static const gbx_command command_help;
 static const gbx_command command_version;
 
@@ -333,10 +324,14 @@ int main(int argc, char **argv)
     const gbx_command *command = &command_help;
     const gbx_command *sub;
     const char *nearest;
+    struct sigaction action = {.sa_handler = on_full_file, .sa_flags = SA_RESTART};
 
     /* Write a console line or a code frame at once, not word by word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
-    outlive_full_files();
+    /* Make a write beyond RLIMIT_FSIZE fail, which is reported, instead of ending the
+     * process. This needs a handler, since programs that we start would inherit
+     * SIG_IGN. */
+    (void)sigaction(SIGXFSZ, &action, NULL);
     json_set_alloc_funcs(malloc, wipe_and_free);
     if (argc < 2) {
         print_help(stderr);

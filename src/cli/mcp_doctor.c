@@ -126,23 +126,19 @@ static void count_tools(finding *f, gbx_view tools)
     }
 }
 
-/* The server's last output may contain the secrets that it was given. */
-static void keep_fault(finding *f, const char *code, const char *message)
-{
-    char clean[sizeof f->fault];
-
-    gbx_redact_copy(f->of->config->rules->secrets, message, clean, sizeof clean);
-    (void)snprintf(f->fault, sizeof f->fault, "%s: %.480s", code, clean);
-}
-
 static void on_learned(void *user, const gbx_upstream_reply *reply)
 {
     finding *f = user;
     examination *e = f->of;
+    char clean[sizeof f->fault];
 
     f->ok = reply->fault == GBX_UPSTREAM_OK;
-    if (!f->ok)
-        keep_fault(f, gbx_upstream_fault_name(reply->fault), reply->message);
+    if (!f->ok) {
+        /* The server's last output may contain the secrets that it was given. */
+        gbx_redact_copy(e->config->rules->secrets, reply->message, clean, sizeof clean);
+        (void)snprintf(f->fault, sizeof f->fault, "%s: %.480s",
+                       gbx_upstream_fault_name(reply->fault), clean);
+    }
     if (--e->open == 0)
         gbx_mcp_loop_stop(e->loop, 0);
 }

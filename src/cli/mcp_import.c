@@ -127,16 +127,6 @@ static gbx_status load(const importing *im, gbx_error *reterr)
     return status;
 }
 
-/* Lock our file: two imports at once would each write only their own servers. */
-static bool lock_own(importing *im, gbx_trouble *trouble)
-{
-    if (gbx_trouble_output(trouble, gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS,
-                                                  &im->own_lock, &trouble->err)))
-        return true;
-    trouble->hint = "somebody else is changing it: try again";
-    return false;
-}
-
 static bool fail_own(const importing *im, gbx_status status, gbx_trouble *trouble)
 {
     trouble->file = im->own_path;
@@ -173,8 +163,16 @@ static bool open_own(importing *im, const char *path, bool is_dry, gbx_trouble *
 {
     gbx_status status = gbx_mcp_config_path(path, im->own_path, &trouble->err);
 
-    return gbx_trouble_input(trouble, status) && (is_dry || lock_own(im, trouble)) &&
-           read_own(im, trouble);
+    if (!gbx_trouble_input(trouble, status))
+        return false;
+    /* Two imports at once would each write only their own servers. */
+    if (!is_dry &&
+        !gbx_trouble_output(trouble, gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS,
+                                                   &im->own_lock, &trouble->err))) {
+        trouble->hint = "somebody else is changing it: try again";
+        return false;
+    }
+    return read_own(im, trouble);
 }
 
 static bool is_changed(const importing *im)

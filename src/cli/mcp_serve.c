@@ -82,17 +82,6 @@ static void on_log(void *user, const char *server, const char *line)
         gbx_mcp_warn("%s: %.*s", server, (int)text.len, (const char *)text.data);
 }
 
-/* Report faults of the configuration. */
-static void say_trouble(servers_of_code *servers)
-{
-    for (size_t i = 0; i < servers->config->server_count; i++) {
-        const gbx_mcp_upstream_config *one = &servers->config->servers[i];
-
-        if (one->fault != NULL)
-            on_log(servers, one->name, one->fault);
-    }
-}
-
 static gbx_status own_config(char path[PATH_MAX], gbx_error *reterr)
 {
     const char *folder = getenv("XDG_CONFIG_HOME");
@@ -315,7 +304,12 @@ static gbx_status start_servers(serving *s)
     if (offers(s->args, "call"))
         servers->proxy = gbx_proxy_new(s->loop, s->server, servers->config,
                                        servers->upstreams, servers->gate);
-    say_trouble(servers);
+    for (size_t i = 0; i < servers->config->server_count; i++) {
+        const gbx_mcp_upstream_config *one = &servers->config->servers[i];
+
+        if (one->fault != NULL)
+            on_log(servers, one->name, one->fault);
+    }
     if (s->page != NULL)
         gbx_console_link_servers(s->page, servers->config, servers->upstreams);
     options = s->options;
@@ -323,19 +317,6 @@ static gbx_status start_servers(serving *s)
         options.limits = gbx_mcp_data_limits(&s->options);
     return gbx_mcp_code_new(s->loop, s->server, servers->config, servers->upstreams,
                             servers->gate, &options, &servers->code, &s->trouble.err);
-}
-
-/* The log that the file names is used only without --security-log. */
-static bool open_servers(serving *s)
-{
-    s->trouble.file = s->args->config;
-    if (s->options.runner_name == NULL)
-        s->options.runner_name = s->servers.config->settings.runner;
-    if (!open_security_log(s, s->servers.config->settings.audit_path) ||
-        !gbx_trouble_host(&s->trouble, start_servers(s)))
-        return false;
-    s->trouble.file = NULL;
-    return true;
 }
 
 static gbx_status start_telemetry(serving *s)
@@ -409,7 +390,17 @@ static bool start_server(serving *s)
     if (!gbx_trouble_host(&s->trouble, status) || !join_page(s))
         return false;
     gbx_security_log_use(&s->security_log, &s->options);
-    return s->args->config == NULL || open_servers(s);
+    if (s->args->config == NULL)
+        return true;
+    s->trouble.file = s->args->config;
+    if (s->options.runner_name == NULL)
+        s->options.runner_name = s->servers.config->settings.runner;
+    /* The log that the file names is used only without --security-log. */
+    if (!open_security_log(s, s->servers.config->settings.audit_path) ||
+        !gbx_trouble_host(&s->trouble, start_servers(s)))
+        return false;
+    s->trouble.file = NULL;
+    return true;
 }
 
 /* An unreadable file affects only its dataset: calls that use it get the error. If all

@@ -105,20 +105,6 @@ int gbx_trouble_report(const gbx_trouble *trouble, bool json, int color)
     return trouble->exit;
 }
 
-/* A result that is not a value: headline, position, frame, hint. */
-static void gbx_result_print_failure(const gbx_term *term, const gbx_result *result)
-{
-    gbx_location at = gbx_result_location(result);
-
-    gbx_term_headline(term, gbx_code_name(gbx_result_code(result)),
-                      gbx_result_error(result));
-    if (at.line != 0)
-        (void)fprintf(term->stream, " at line %u, column %u", at.line, at.column);
-    (void)fputc('\n', term->stream);
-    gbx_term_block(term, at.frame, 2);
-    print_hint(term, gbx_result_hint(result));
-}
-
 void gbx_log_print(void *user, const gbx_log *log)
 {
     const gbx_term *term = user;
@@ -166,19 +152,11 @@ int gbx_status_exit(gbx_status status)
     return 70; /* the library is newer than this program */
 }
 
-static void note_hidden_logs(const gbx_term *err, const gbx_result *result)
-{
-    size_t count = gbx_result_log_count(result);
-
-    if (count > 0)
-        (void)fprintf(err->stream, "  note: %zu console line%s: --logs shows %s\n",
-                      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
-}
-
 int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
                      bool json, bool logs_shown)
 {
     gbx_code code = gbx_result_code(result);
+    size_t logs = gbx_result_log_count(result);
     size_t len = 0;
 
     if (json) {
@@ -196,9 +174,17 @@ int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *resul
             (void)fputs("  note: the function returned undefined\n", err->stream);
         print_hint(err, gbx_result_hint(result));
     } else {
-        gbx_result_print_failure(err, result);
-        if (!logs_shown)
-            note_hidden_logs(err, result);
+        gbx_location at = gbx_result_location(result);
+
+        gbx_term_headline(err, gbx_code_name(code), gbx_result_error(result));
+        if (at.line != 0)
+            (void)fprintf(err->stream, " at line %u, column %u", at.line, at.column);
+        (void)fputc('\n', err->stream);
+        gbx_term_block(err, at.frame, 2);
+        print_hint(err, gbx_result_hint(result));
+        if (!logs_shown && logs > 0)
+            (void)fprintf(err->stream, "  note: %zu console line%s: --logs shows %s\n",
+                          logs, logs == 1 ? "" : "s", logs == 1 ? "it" : "them");
     }
     return gbx_code_exit(code);
 }

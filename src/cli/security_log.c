@@ -76,13 +76,6 @@ static void say_lost(const gbx_security_log *log, int error)
     (void)gbx_fd_offer(STDERR_FILENO, line, (size_t)n, 0);
 }
 
-static bool is_file(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* Called on any thread. Keeps the error of the first lost line. */
 static void on_line(void *user, const char *line, size_t len)
 {
@@ -117,6 +110,8 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
     bool is_stderr = strcmp(path, "-") == 0;
+    struct stat st;
+    bool is_file;
 
     *log = (gbx_security_log){.fd = is_stderr ? STDERR_FILENO : open(path, flags, 0600),
                               .also = log->also,
@@ -127,7 +122,8 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
     if (!is_stderr)
         (void)fcntl(log->fd, F_SETFL, O_APPEND); /* wait for a slow reader */
     (void)pthread_mutex_init(&log->lock, NULL);
-    log->goes_on = patience == GBX_LOG_DROPS_LINES && !is_file(log->fd);
+    is_file = fstat(log->fd, &st) == 0 && S_ISREG(st.st_mode);
+    log->goes_on = patience == GBX_LOG_DROPS_LINES && !is_file;
     log->says = patience == GBX_LOG_DROPS_LINES && log->fd != STDERR_FILENO;
     log->is_open = true;
     return GBX_OK;

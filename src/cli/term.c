@@ -15,24 +15,18 @@ static const char *const codes[] = {
     [GBX_PAINT_CYAN] = "\x1b[36m",
 };
 
-static bool wants_color(bool is_terminal, gbx_color color)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *type = getenv("TERM");
-
-    if (color != GBX_COLOR_AUTO)
-        return color == GBX_COLOR_ALWAYS;
-    return is_terminal && (no_color == NULL || *no_color == '\0') &&
-           (type == NULL || strcmp(type, "dumb") != 0);
-}
-
 gbx_term gbx_term_open(FILE *stream, gbx_color color)
 {
     bool is_terminal = isatty(fileno(stream)) == 1;
+    const char *no_color = getenv("NO_COLOR");
+    const char *type = getenv("TERM");
+    bool has_color = color == GBX_COLOR_ALWAYS;
 
-    return (gbx_term){.stream = stream,
-                      .has_color = wants_color(is_terminal, color),
-                      .is_terminal = is_terminal};
+    if (color == GBX_COLOR_AUTO)
+        has_color = is_terminal && (no_color == NULL || *no_color == '\0') &&
+                    (type == NULL || strcmp(type, "dumb") != 0);
+    return (
+        gbx_term){.stream = stream, .has_color = has_color, .is_terminal = is_terminal};
 }
 
 void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)

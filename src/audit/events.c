@@ -70,19 +70,6 @@ static void forget_old(gbx_suspicion *s, int64_t now_ns)
     }
 }
 
-static void keep(gbx_suspicion *s, gbx_suspect kind, uint64_t call, int64_t now_ns)
-{
-    size_t at = (s->first + s->count) % GBX_SUSPICION_KEPT;
-
-    if (s->count == GBX_SUSPICION_KEPT)
-        s->first = (s->first + 1) % GBX_SUSPICION_KEPT;
-    else
-        s->count++;
-    s->kept[at].at_ns = now_ns;
-    s->kept[at].call = call;
-    s->kept[at].kind = kind;
-}
-
 static uint32_t sum(const gbx_suspect_counts *counts)
 {
     uint32_t total = 0;
@@ -101,17 +88,6 @@ static void name_call(gbx_cluster *c, uint64_t call)
         c->calls[c->call_count++] = call;
 }
 
-/* Describe all refusals within the window. */
-static void describe_window(const gbx_suspicion *s, gbx_cluster *ret)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        size_t at = (s->first + i) % GBX_SUSPICION_KEPT;
-
-        ret->counts.of[s->kept[at].kind]++;
-        name_call(ret, s->kept[at].call);
-    }
-}
-
 const char *gbx_suspect_name(gbx_suspect kind)
 {
     return kinds[kind].name;
@@ -128,10 +104,18 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
                        gbx_suspect_counts *of_call, int64_t now_ns, gbx_cluster *ret)
 {
     bool is_cluster;
+    size_t at;
 
     of_call->of[kind]++;
     forget_old(s, now_ns);
-    keep(s, kind, call, now_ns);
+    at = (s->first + s->count) % GBX_SUSPICION_KEPT;
+    if (s->count == GBX_SUSPICION_KEPT)
+        s->first = (s->first + 1) % GBX_SUSPICION_KEPT;
+    else
+        s->count++;
+    s->kept[at].at_ns = now_ns;
+    s->kept[at].call = call;
+    s->kept[at].kind = kind;
     is_cluster = s->count >= s->threshold || kinds[kind].weight == 0 ||
                  sum(of_call) >= s->threshold;
     if (!is_cluster || (s->was_told && now_ns - s->told_ns < s->window_ns))
@@ -141,7 +125,11 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
         ret->counts = *of_call;
         name_call(ret, call);
     } else {
-        describe_window(s, ret);
+        for (size_t i = 0; i < s->count; i++) {
+            at = (s->first + i) % GBX_SUSPICION_KEPT;
+            ret->counts.of[s->kept[at].kind]++;
+            name_call(ret, s->kept[at].call);
+        }
     }
     ret->total = sum(&ret->counts);
     *of_call = (gbx_suspect_counts){0};

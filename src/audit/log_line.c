@@ -46,26 +46,21 @@ static void settle(gbx_log_line *line, size_t start)
     line->is_cut = true;
 }
 
-static void put_time(gbx_log_line *line, int64_t wall_ms)
-{
-    time_t seconds = (time_t)(wall_ms / 1000);
-    struct tm tm = {0};
-
-    (void)gmtime_r(&seconds, &tm);
-    (void)gbx_buf_printf(&line->buf,
-                         "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"",
-                         tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                         tm.tm_min, tm.tm_sec, (int)(wall_ms % 1000));
-}
-
 void gbx_log_line_begin(gbx_log_line *line, const gbx_log_line_head *head)
 {
+    time_t seconds = (time_t)(head->wall_ms / 1000);
+    struct tm tm = {0};
+
     line->is_cut = false;
     line->depth = 0;
     line->buf = (gbx_buf){.data = line->space,
                           .capacity = sizeof line->space,
                           .ceiling = GBX_LINE_MAX - TAIL_MAX};
-    put_time(line, head->wall_ms);
+    (void)gmtime_r(&seconds, &tm);
+    (void)gbx_buf_printf(&line->buf,
+                         "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"",
+                         tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                         tm.tm_min, tm.tm_sec, (int)(head->wall_ms % 1000));
     gbx_log_line_count(line, "seq", head->seq);
     gbx_log_line_puts(line, "event", head->event);
     gbx_log_line_puts(line, "engine", head->engine);

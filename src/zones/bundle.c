@@ -264,44 +264,27 @@ static void put_header(gbx_buf *to, const char format[static 4])
     (void)gbx_buf_append(to, header, sizeof header);
 }
 
-/* Everything in the package before the bundle. */
-static void put_package(gbx_buf *to)
-{
-    const uint32_t contents[] = {1, CONTENTS_SIZE, CONTENTS_SIZE + GBX_ZONES_NAME_SIZE};
-    static const char name[GBX_ZONES_NAME_SIZE];
-
-    put_header(to, "CmnD");
-    (void)gbx_buf_append(to, contents, sizeof contents);
-    (void)gbx_buf_append(to, name, sizeof name);
-}
-
-/* Reserves room for all keys, after the first word. Returns where those of rules
- * begin. */
-static size_t put_keys(bundle *b)
-{
-    static const char none[RULES_MAX * 3];
-    size_t at;
-
-    put_u32(b, 0);
-    for (size_t i = 0; i < KEY_COUNT; i++)
-        (void)gbx_buf_append(b->to, keys[i], strlen(keys[i]) + 1);
-    at = b->to->len - b->start;
-    (void)gbx_buf_append(b->to, none, sizeof none);
-    return at;
-}
-
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to)
 {
+    const uint32_t contents[] = {1, CONTENTS_SIZE, CONTENTS_SIZE + GBX_ZONES_NAME_SIZE};
+    static const char no_name[GBX_ZONES_NAME_SIZE], no_keys[RULES_MAX * 3];
     static bundle b; /* large */
     static uint32_t names[GBX_ZONES_MAX], list[GBX_ZONES_MAX], regions[GBX_ZONES_MAX];
     size_t keys_at;
     uint32_t root;
     field all[5];
 
-    put_package(to);
+    put_header(to, "CmnD");
+    (void)gbx_buf_append(to, contents, sizeof contents);
+    (void)gbx_buf_append(to, no_name, sizeof no_name);
     put_header(to, "ResB");
     b = (bundle){.to = to, .start = to->len};
-    keys_at = put_keys(&b);
+    /* Room for all keys, after the first word. Those of rules are the last. */
+    put_u32(&b, 0);
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        (void)gbx_buf_append(to, keys[i], strlen(keys[i]) + 1);
+    keys_at = to->len - b.start;
+    (void)gbx_buf_append(to, no_keys, sizeof no_keys);
     for (size_t i = 0; i < zones->count; i++) {
         const gbx_zone *zone = &zones->list[i];
 

@@ -67,21 +67,17 @@ static bool is_known(const char *utf8, size_t count, const void *characters,
     return ok;
 }
 
-static bool learn_layout(void)
-{
-    static const JSChar wide[] = {'t', 'w', 'o', 0x20AC};
-
-    return is_known("one byte", 8, "one byte", true) &&
-           is_known("two\u20AC", GBX_COUNTOF(wide), wide, false);
-}
-
 const uint8_t *gbx_string_narrow(JSStringRef text)
 {
+    static const JSChar wide[] = {'t', 'w', 'o', 0x20AC};
     static enum { NOT_TRIED, KNOWN, UNKNOWN } layout;
     const uint8_t *impl = impl_of(text);
 
     if (layout == NOT_TRIED)
-        layout = learn_layout() ? KNOWN : UNKNOWN;
+        layout = is_known("one byte", 8, "one byte", true) &&
+                         is_known("two\u20AC", GBX_COUNTOF(wide), wide, false)
+                     ? KNOWN
+                     : UNKNOWN;
     if (layout == UNKNOWN || (word_at(impl, FLAGS) & NARROW) == 0)
         return NULL;
     return characters_of(impl);

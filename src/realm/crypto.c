@@ -56,19 +56,14 @@ static void on_finalize(JSObjectRef object)
     gbx_hash_free(JSObjectGetPrivate(object));
 }
 
-/* Report memory that the engine does not see, or it would not collect in time. */
-static void report(JSContextRef ctx, size_t cost)
-{
-    shared.unreported += cost;
-    if (shared.unreported < GBX_KIB(16) || JSReportExtraMemoryCost == NULL)
-        return;
-    JSReportExtraMemoryCost(ctx, shared.unreported);
-    shared.unreported = 0;
-}
-
 static JSValueRef hold(JSContextRef ctx, gbx_hash *hash, size_t cost)
 {
-    report(ctx, cost);
+    /* Report memory that the engine does not see, or it would not collect in time. */
+    shared.unreported += cost;
+    if (shared.unreported >= GBX_KIB(16) && JSReportExtraMemoryCost != NULL) {
+        JSReportExtraMemoryCost(ctx, shared.unreported);
+        shared.unreported = 0;
+    }
     return JSObjectMake(ctx, shared.hash_class, hash);
 }
 

@@ -61,20 +61,16 @@ static size_t finished(const char *text, size_t len)
     return last != NULL ? (size_t)(last + 1 - text) : len;
 }
 
-/* True if more text could continue the last value: only a number has no end mark. */
-static bool goes_on(const char *text, size_t len, unsigned format)
-{
-    return (format & GBX_DATA_GROWS) != 0 && len > 0 &&
-           isdigit((unsigned char)text[len - 1]);
-}
-
 /* Join the lines into one JSON array. *ret_len: how much of the text was used. */
 static bool join(const char *text, size_t len, unsigned format, gbx_buf *to,
                  size_t *ret_len, gbx_json_fault *fault)
 {
     gbx_json_fault ignored;
+    /* More text could continue the last value: only a number has no end mark. */
+    bool goes_on = (format & GBX_DATA_GROWS) != 0 && len > 0 &&
+                   isdigit((unsigned char)text[len - 1]);
 
-    *ret_len = goes_on(text, len, format) ? finished(text, len) : len;
+    *ret_len = goes_on ? finished(text, len) : len;
     if (gbx_json_from_lines(text, *ret_len, to, fault))
         return true;
     if ((format & UNFINISHED) == 0 || *ret_len < len || fault->message == NULL)

@@ -246,18 +246,6 @@ static size_t show(gbx_realm *realm, JSValueRef value)
     return copy_message(realm, text, GBX_MESSAGE_MAX);
 }
 
-static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
-{
-    char url[GBX_NAME_MAX + 32];
-
-    read_text(realm, error, realm->n_source_url, url, sizeof url);
-    if (strcmp(url, realm->origin.url) != 0)
-        return;
-    ret->line = gbx_read_count(realm, error, realm->n_line);
-    ret->column = gbx_read_count(realm, error, realm->n_column);
-    map_position(&realm->origin, &ret->line, &ret->column);
-}
-
 /* List the names of the error's class and of those that it extends, as "\nA\nError\n". */
 static void list_classes(gbx_realm *realm, JSObjectRef error, char to[CLASSES_SIZE])
 {
@@ -284,6 +272,7 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
     JSObjectRef error = gbx_object(exception);
     gbx_kind kind = gbx_cell_kind(&realm->cells, realm->ctx, exception);
     char classes[CLASSES_SIZE] = "";
+    char url[GBX_NAME_MAX + 32];
     bool is_shown;
     size_t len;
 
@@ -304,8 +293,14 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         list_classes(realm, error, classes);
     ret->stack.len = gbx_frames(&realm->origin, realm->raw, len, classes, realm->stack,
                                 GBX_STACK_MAX, &ret->line, &ret->column);
-    if (kind == GBX_KIND_ERROR && ret->line == 0)
-        locate(realm, error, ret);
+    if (kind != GBX_KIND_ERROR || ret->line != 0)
+        return;
+    read_text(realm, error, realm->n_source_url, url, sizeof url);
+    if (strcmp(url, realm->origin.url) != 0)
+        return;
+    ret->line = gbx_read_count(realm, error, realm->n_line);
+    ret->column = gbx_read_count(realm, error, realm->n_column);
+    map_position(&realm->origin, &ret->line, &ret->column);
 }
 
 /* True for the messages of refused allocations for which the engine sets no bit: of
@@ -353,14 +348,6 @@ static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
     realm->origin.last_line = realm->origin.first_line + lines - 1;
 }
 
-static bool is_of_class(const frame *f, const char *classes)
-{
-    char line[CLASSES_SIZE];
-
-    (void)snprintf(line, sizeof line, "\n%.*s\n", (int)f->name_len, f->name);
-    return strstr(classes, line) != NULL;
-}
-
 /* The innermost frames of an error class of the code's own are its constructors; the
  * error is thrown where the first of them was called. */
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len,
@@ -375,9 +362,12 @@ size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len,
     *ret_line = *ret_column = 0;
     to[0] = 0;
     while (next_frame(&at, stack + len, origin->url, &f)) {
-        bool is_constructor = is_inside && is_of_class(&f, classes);
+        char name[CLASSES_SIZE];
+        bool is_constructor;
         int n;
 
+        (void)snprintf(name, sizeof name, "\n%.*s\n", (int)f.name_len, f.name);
+        is_constructor = is_inside && strstr(classes, name) != NULL;
         map_position(origin, &f.line, &f.column);
         if (*ret_line == 0 || (is_inside && !is_constructor)) {
             *ret_line = f.line;

@@ -39,30 +39,21 @@ static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url
     return text;
 }
 
-/* Returns what the script threw, or the reason of a rejected promise, or NULL. */
-static JSValueRef run(gbx_realm *realm, JSStringRef source, JSStringRef url)
-{
-    JSValueRef thrown = NULL;
-
-    JSEvaluateScript(realm->ctx, source, NULL, url, 1, &thrown);
-    if (thrown == NULL && realm->rejected_count > 0)
-        thrown = realm->rejected[0][1];
-    return thrown;
-}
-
 static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
 {
     char url[sizeof URL_PREFIX + GBX_NAME_MAX];
     JSStringRef source = gbx_string_new(preload->source.data, preload->source.len);
     JSStringRef url_text;
-    JSValueRef thrown;
+    JSValueRef thrown = NULL;
 
     (void)snprintf(url, sizeof url, URL_PREFIX "%.*s", (int)preload->name.len,
                    (const char *)preload->name.data);
     if (source == NULL)
         return "a preload is not UTF-8";
     url_text = JSStringCreateWithUTF8CString(url);
-    thrown = run(realm, source, url_text);
+    JSEvaluateScript(realm->ctx, source, NULL, url_text, 1, &thrown);
+    if (thrown == NULL && realm->rejected_count > 0)
+        thrown = realm->rejected[0][1]; /* the reason of a rejected promise */
     JSStringRelease(source);
     JSStringRelease(url_text);
     preload->failed = thrown != NULL;

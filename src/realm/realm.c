@@ -189,18 +189,9 @@ static const char *check_options(gbx_realm *realm)
                : "the engine did not take the script that checks its options";
 }
 
-static bool fixes_clock(gbx_realm *realm)
-{
-    JSValueRef value;
-
-    gbx_wallclock_fix(1234567890123.0);
-    value = gbx_evaluate_script(realm, "Date.now() === 1234567890123");
-    gbx_wallclock_release();
-    return value != NULL && JSValueToBoolean(realm->ctx, value);
-}
-
 static const char *start(gbx_realm *realm)
 {
+    JSValueRef is_fixed;
     const char *reason;
 
     if (jsc_get_major_version() != JSC_MAJOR_VERSION ||
@@ -225,7 +216,10 @@ static const char *start(gbx_realm *realm)
     if (!gbx_cells_learn(realm->ctx, &realm->cells))
         return "the engine's cells are not laid out as expected";
     gbx_rejections_learn(realm);
-    realm->can_fix_clock = fixes_clock(realm);
+    gbx_wallclock_fix(1234567890123.0);
+    is_fixed = gbx_evaluate_script(realm, "Date.now() === 1234567890123");
+    gbx_wallclock_release();
+    realm->can_fix_clock = is_fixed != NULL && JSValueToBoolean(realm->ctx, is_fixed);
     return build(realm);
 }
 

@@ -344,14 +344,6 @@ static bool is_thenable(gbx_realm *realm, JSValueRef value)
                                  JSObjectIsFunction(realm->ctx, gbx_object(then)));
 }
 
-static bool never(gbx_realm *realm, gbx_msg_error *ret_error)
-{
-    gbx_describe_text(
-        realm, GBX_FAILURE_NEVER, ret_error,
-        "the promise can never settle: nothing is left that could resolve it");
-    return false;
-}
-
 /*
  * The engine runs all jobs before each call into it returns. A promise that is pending
  * then waits for the host, for a timer, or for nothing.
@@ -380,10 +372,14 @@ static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error
             gbx_describe(realm, *value, GBX_FAILURE_THROWN, ret_error);
             return false;
         }
-        if (gbx_host_is_open(realm))
+        if (gbx_host_is_open(realm)) {
             gbx_host_wait(realm, &exception);
-        else if (!gbx_timers_step(realm, &exception))
-            return never(realm, ret_error);
+        } else if (!gbx_timers_step(realm, &exception)) {
+            gbx_describe_text(realm, GBX_FAILURE_NEVER, ret_error,
+                              "the promise can never settle: nothing is left that "
+                              "could resolve it");
+            return false;
+        }
     }
 }
 

@@ -348,13 +348,6 @@ static uint32_t find_unused(const struct look *l, size_t *ret_count)
     return found;
 }
 
-static bool is_last(const struct look *l, uint32_t name)
-{
-    uint32_t declaration = l->t->nodes[name].parent;
-
-    return declaration == l->last || l->t->nodes[declaration].parent == l->last;
-}
-
 /*
  * Find the function to call: run, main, execute or handler, or the only unused
  * function, if the script has only functions or ends in that one. Do not guess for a
@@ -363,8 +356,9 @@ static bool is_last(const struct look *l, uint32_t name)
 static uint32_t find_entry(const struct look *l)
 {
     static const char *const known[] = {"run", "main", "execute", "handler"};
-    uint32_t only;
+    uint32_t only, declaration;
     size_t count;
+    bool is_last;
 
     for (size_t k = 0; k < GBX_COUNTOF(known); k++)
         for (size_t i = 0; i < l->name_count; i++) {
@@ -378,8 +372,9 @@ static uint32_t find_entry(const struct look *l)
     only = find_unused(l, &count);
     if (count != 1 || l->name_count == FUNCTIONS_MAX)
         return GBX_NO_NODE;
-    return l->only_functions || (l->only_declares && is_last(l, only)) ? only
-                                                                       : GBX_NO_NODE;
+    declaration = l->t->nodes[only].parent;
+    is_last = declaration == l->last || l->t->nodes[declaration].parent == l->last;
+    return l->only_functions || (l->only_declares && is_last) ? only : GBX_NO_NODE;
 }
 
 /* `export default function work() {}`, anywhere at top level. */
@@ -412,21 +407,6 @@ static uint32_t find_named(const struct look *l, uint32_t value)
         return GBX_NO_NODE;
     name = function_of(l, value);
     return name != GBX_NO_NODE && is_used(l, name, but, false) ? GBX_NO_NODE : name;
-}
-
-/* True if an exported expression is the value although declarations follow it. */
-static bool is_kept(const struct look *l)
-{
-    return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
-           l->last_value == GBX_NO_NODE && function_of(l, l->exported) == GBX_NO_NODE;
-}
-
-static void keep(const struct look *l, gbx_entry_point *ret)
-{
-    ret->keeps = true;
-    ret->calls_kept = gbx_tree_is_callable(l->t, gbx_tree_unwrap(l->t, l->exported));
-    ret->start = l->t->nodes[l->exported].start;
-    ret->end = l->t->nodes[l->exported].end;
 }
 
 /* `total`, or `total, late`. */
@@ -556,8 +536,14 @@ static void decide(const struct look *l, gbx_entry_point *ret)
     entry = find_named(l, l->exported != GBX_NO_NODE ? l->exported : value);
     if (entry == GBX_NO_NODE && l->declared != GBX_NO_NODE)
         entry = find_default(l);
-    if (entry == GBX_NO_NODE && is_kept(l)) {
-        keep(l, ret);
+    /* An exported expression is the value although declarations follow it. */
+    if (entry == GBX_NO_NODE && l->exported != GBX_NO_NODE && !l->has_return &&
+        l->last != l->exported && l->last_value == GBX_NO_NODE &&
+        function_of(l, l->exported) == GBX_NO_NODE) {
+        ret->keeps = true;
+        ret->calls_kept = gbx_tree_is_callable(t, gbx_tree_unwrap(t, l->exported));
+        ret->start = t->nodes[l->exported].start;
+        ret->end = t->nodes[l->exported].end;
         return;
     }
     if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
@@ -579,18 +565,6 @@ static void decide(const struct look *l, gbx_entry_point *ret)
     }
 }
 
-/* When a script has no value, its author may have meant this function to be called. */
-static void find_uncalled(const struct look *l, gbx_entry_point *ret)
-{
-    size_t count;
-    uint32_t name = find_unused(l, &count);
-
-    if (name == GBX_NO_NODE || ret->calls_expression || ret->name_end > 0)
-        return;
-    ret->uncalled_start = l->t->nodes[name].start;
-    ret->uncalled_end = l->t->nodes[name].end;
-}
-
 void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
 {
     struct look l = {.t = t,
@@ -601,6 +575,7 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
                      .only_functions = true,
                      .only_declares = !has_outside(t, is_await)};
     size_t count = 0;
+    uint32_t unused;
 
     *ret = (gbx_entry_point){.calls_expression = false};
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
@@ -621,5 +596,11 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
         ret->last_expression = 1 + (size_t)t->nodes[l.last].start;
     ret->is_async = l.has_return || has_outside(t, is_await);
     decide(&l, ret);
-    find_uncalled(&l, ret);
+    /* When a script has no value, its author may have meant this function to be
+     * called. */
+    unused = find_unused(&l, &count);
+    if (unused != GBX_NO_NODE && !ret->calls_expression && ret->name_end == 0) {
+        ret->uncalled_start = t->nodes[unused].start;
+        ret->uncalled_end = t->nodes[unused].end;
+    }
 }

@@ -96,18 +96,6 @@ static void answer(void *user)
 
 /* ---- the interface --------------------------------------------------------------- */
 
-/* If the engine reports a position after the code, use the code's end. */
-static void clamp(const struct question *q)
-{
-    uint32_t last_line, last_column;
-
-    gbx_lines_place(q->text, q->len, q->region.end, &last_line, &last_column);
-    if (q->explanation->line > last_line) {
-        q->explanation->line = last_line;
-        q->explanation->column = last_column;
-    }
-}
-
 void gbx_explain(const char *code, size_t len, gbx_form form, gbx_explained_end ending,
                  const char *message, const gbx_given *given,
                  gbx_explanation *explanation)
@@ -120,6 +108,7 @@ void gbx_explain(const char *code, size_t len, gbx_form form, gbx_explained_end 
                          .given = given,
                          .explanation = explanation};
     gbx_time_budget budget = {.left_ns = GBX_ANALYSIS_NS, .is_wall = true};
+    uint32_t last_line, last_column;
 
     explanation->hint = GBX_HINT_NONE;
     explanation->start = explanation->end = 0;
@@ -129,6 +118,11 @@ void gbx_explain(const char *code, size_t len, gbx_form form, gbx_explained_end 
     gbx_time_budget_begin(&budget);
     if (gbx_utf8_valid((const uint8_t *)code, len, NULL))
         (void)gbx_arena_run(GBX_ANALYSIS_ARENA(len), answer, &q);
-    clamp(&q);
+    /* If the engine reports a position after the code, use the code's end. */
+    gbx_lines_place(code, len, q.region.end, &last_line, &last_column);
+    if (explanation->line > last_line) {
+        explanation->line = last_line;
+        explanation->column = last_column;
+    }
     gbx_time_budget_end(&budget);
 }

@@ -188,14 +188,6 @@ static bool is_input(const failed *f)
            is_argument(f, is(f, GBX_GIVEN_DATA) ? 1 : 0, "input");
 }
 
-/* True if the root is the object of all datasets. */
-static bool is_all(const failed *f)
-{
-    return (is(f, GBX_GIVEN_ALL) && is_data(f)) ||
-           (f->c->given->datasets != NULL && !f->is.is_parameter &&
-            is_named(f, "datasets"));
-}
-
 static void say_dataset(const failed *f, name word)
 {
     say(f, is(f, GBX_GIVEN_ALL) ? GBX_HINT_DATASET_OF_ALL : GBX_HINT_DATASET_OTHER,
@@ -206,11 +198,15 @@ static void say_dataset(const failed *f, name word)
 static void explain_missing(const failed *f)
 {
     bool is_one = is(f, GBX_GIVEN_DATA) && !is(f, GBX_GIVEN_ALL);
+    /* The root is the object of all datasets. */
+    bool is_all = (is(f, GBX_GIVEN_ALL) && is_data(f)) ||
+                  (f->c->given->datasets != NULL && !f->is.is_parameter &&
+                   is_named(f, "datasets"));
     bool is_taken_apart = f->is.in_pattern && f->is.index == 0;
 
     if (is(f, GBX_GIVEN_TEXT) && is_input(f))
         f->c->hint = GBX_HINT_INPUT_TEXT;
-    else if (is_all(f) && f->member.len > 0 && !is_dataset(f, f->member))
+    else if (is_all && f->member.len > 0 && !is_dataset(f, f->member))
         say(f, GBX_HINT_NO_DATASET, f->member);
     else if (is_one && is_data(f) && f->member.len > 0 && is_dataset(f, f->member))
         say_dataset(f, f->member);
@@ -224,17 +220,6 @@ static void explain_missing(const failed *f)
         say(f, GBX_HINT_DATASET_ITSELF, f->root);
     else if (is(f, GBX_GIVEN_NO_INPUT) && is_input(f))
         f->c->hint = GBX_HINT_NO_INPUT;
-}
-
-/* d.filter is not a function. (In 'd.filter(...)', 'd.filter' is undefined) */
-static void explain_method(const failed *f)
-{
-    if (is(f, GBX_GIVEN_TEXT) && is_input(f))
-        f->c->hint = GBX_HINT_INPUT_TEXT;
-    else if (is(f, GBX_GIVEN_ALL) && is_data(f) && is_dataset(f, f->root))
-        say_dataset(f, f->root);
-    else if (is(f, GBX_GIVEN_ALL) && is_data(f))
-        f->c->hint = GBX_HINT_DATASETS;
 }
 
 static void explain_data(failed *f)
@@ -262,7 +247,12 @@ static void explain_data(failed *f)
             at[1 + gbx_text_name_length(at + 1)] != '(')
             return;
         f->is = naming_of(&f->c->tree, f->root.text, f->root.len);
-        explain_method(f);
+        if (is(f, GBX_GIVEN_TEXT) && is_input(f))
+            f->c->hint = GBX_HINT_INPUT_TEXT;
+        else if (is(f, GBX_GIVEN_ALL) && is_data(f) && is_dataset(f, f->root))
+            say_dataset(f, f->root);
+        else if (is(f, GBX_GIVEN_ALL) && is_data(f))
+            f->c->hint = GBX_HINT_DATASETS;
     }
 }
 
@@ -338,17 +328,6 @@ static bool is_like(const char *text, size_t len, const char *pattern)
     return is_it;
 }
 
-static void explain_habit(gbx_case *c)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(habits); i++)
-        if ((habits[i].given & ~c->given->flags) == 0 &&
-            is_like(c->message, strlen(c->message), habits[i].message) &&
-            is_like(c->tree.text, c->tree.len, habits[i].code)) {
-            c->hint = habits[i].hint;
-            return;
-        }
-}
-
 /* Functions and objects that call tools in other hosts. */
 #define CALLERS                                                                       \
     "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
@@ -400,8 +379,13 @@ void gbx_explain_given(gbx_case *c)
         return;
     }
     explain_data(&f);
-    if (is(&f, GBX_GIVEN_SERVERS))
-        explain_habit(c);
+    for (size_t i = 0; is(&f, GBX_GIVEN_SERVERS) && i < GBX_COUNTOF(habits); i++)
+        if ((habits[i].given & ~c->given->flags) == 0 &&
+            is_like(c->message, strlen(c->message), habits[i].message) &&
+            is_like(c->tree.text, c->tree.len, habits[i].code)) {
+            c->hint = habits[i].hint;
+            return;
+        }
 }
 
 /* ({ orders }) => orders, called with one dataset, which lacks that member; and (d) =>

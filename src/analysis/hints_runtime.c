@@ -132,13 +132,6 @@ static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
     return false;
 }
 
-/* True if the name is usual for a parameter: a script has none. */
-static bool is_input_of_script(const gbx_case *c, const char *name, size_t len)
-{
-    return c->form == GBX_FORM_SCRIPT &&
-           gbx_text_is_listed("data items rows records params context", name, len);
-}
-
 static uint32_t unknown_hint(gbx_case *c, const char *name, size_t len)
 {
     uint32_t known;
@@ -147,7 +140,9 @@ static uint32_t unknown_hint(gbx_case *c, const char *name, size_t len)
         return GBX_HINT_SCOPE;
     if (is_assigned(&c->tree, name, len))
         return GBX_HINT_DECLARE;
-    if (is_input_of_script(c, name, len))
+    /* The name is usual for a parameter: a script has none. */
+    if (c->form == GBX_FORM_SCRIPT &&
+        gbx_text_is_listed("data items rows records params context", name, len))
         return GBX_HINT_SCRIPT_INPUT;
     known = gbx_hint_of_name(name, len);
     return known != GBX_HINT_NONE ? known : GBX_HINT_UNKNOWN;
@@ -166,19 +161,6 @@ static bool is_list_method(const char *text, size_t len)
         "map filter forEach reduce find findIndex some every flatMap sort slice "
         "includes indexOf join push concat reverse entries keys values at",
         text + at, len - at);
-}
-
-/* The engine's position is the end of the name: move to its start. */
-static void point_to_name(gbx_case *c)
-{
-    size_t at = c->offset;
-
-    if (at == GBX_NO_OFFSET)
-        return;
-    while (at > 0 && gbx_text_is_name((unsigned char)c->tree.text[at - 1]))
-        at--;
-    if (at < c->offset)
-        c->at = at;
 }
 
 /* Move to the last such name on the line up to the engine's position. */
@@ -243,12 +225,18 @@ static bool explain_value(gbx_case *c)
                         &len)) {
         const char *call = memchr(text, '(', len);
         size_t callee = call != NULL ? (size_t)(call - text) : len;
+        size_t at = c->offset;
 
         if (is_line_continued(c)) {
             c->hint = GBX_HINT_SEMICOLON;
             return true;
         }
-        point_to_name(c);
+        /* The engine's position is the end of the name: move to its start. */
+        while (at != GBX_NO_OFFSET && at > 0 &&
+               gbx_text_is_name((unsigned char)c->tree.text[at - 1]))
+            at--;
+        if (at < c->offset)
+            c->at = at;
         c->hint = strncmp(text, "fs.", 3) == 0 && !is_declared_anywhere(c, "fs", 2)
                       ? GBX_HINT_FILES
                   : is_list_method(text, callee) ? GBX_HINT_ARRAY

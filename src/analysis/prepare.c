@@ -274,19 +274,6 @@ static bool returns(const gbx_entry_point *shape)
            shape->is_void;
 }
 
-/* A script is the body of an async function if it returns or awaits. Its last
- * expression must then be returned. */
-static void make_script(struct work *w, struct composition *c)
-{
-    gbx_entry_point *shape = &w->shape;
-
-    if (shape->is_async && !returns(shape) && !shape->calls_expression &&
-        shape->last_expression > 0)
-        shape->returns[shape->return_count++] = shape->last_expression - 1;
-    c->made->is_async = shape->is_async || returns(shape);
-    compose(w, c);
-}
-
 /* In form function only blanks and comments may surround the function: blank the
  * semicolons that removed types left. */
 static void make_function(struct work *w, struct composition *c)
@@ -311,15 +298,23 @@ static void make_function(struct work *w, struct composition *c)
 
 static void make(struct work *w, struct composition *c)
 {
-    bool exports = w->shape.calls_expression || w->shape.keeps;
+    gbx_entry_point *shape = &w->shape;
+    bool exports = shape->calls_expression || shape->keeps;
 
     if (w->form == GBX_FORM_SCRIPT ||
-        (w->form == GBX_FORM_BODY && exports && c->made->is_changed))
-        make_script(w, c);
-    else if (w->form == GBX_FORM_FUNCTION)
+        (w->form == GBX_FORM_BODY && exports && c->made->is_changed)) {
+        /* A script is the body of an async function if it returns or awaits. Its last
+         * expression must then be returned. */
+        if (shape->is_async && !returns(shape) && !shape->calls_expression &&
+            shape->last_expression > 0)
+            shape->returns[shape->return_count++] = shape->last_expression - 1;
+        c->made->is_async = shape->is_async || returns(shape);
+        compose(w, c);
+    } else if (w->form == GBX_FORM_FUNCTION) {
         make_function(w, c);
-    else
+    } else {
         gbx_buf_append(&c->to, w->copy, w->len);
+    }
 }
 
 _Static_assert(GBX_SHAPE_RETURNS_MAX + 4 <= GBX_INSERTS_MAX, "all of them fit");

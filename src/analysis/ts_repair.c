@@ -28,13 +28,6 @@ static bool is_name_byte(char c)
     return (unsigned char)c >= 0x80 || gbx_text_is_name((unsigned char)c);
 }
 
-static void forget(gbx_tree *t)
-{
-    gbx_arena_free(t->nodes);
-    ts_tree_delete(t->tree);
-    ts_parser_delete(t->parser);
-}
-
 /* ---- words ------------------------------------------------------------------ */
 
 /* Modifiers where the grammar does not allow them, and names that it reads as
@@ -84,13 +77,6 @@ static bool is_index_at(const gbx_tree *t, size_t at)
     return end > name && at < t->len && t->text[at] == ':';
 }
 
-/* True if the grammar expects `static` after the word that follows it. */
-static bool is_early_static(const gbx_tree *t, size_t next)
-{
-    return (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
-           is_modifier_at(t, word_end(t, next));
-}
-
 /* `out as T`, `out in all`: here the word is a name. */
 static bool is_operator_at(const gbx_tree *t, size_t at)
 {
@@ -103,12 +89,6 @@ static bool is_operator_at(const gbx_tree *t, size_t at)
     return false;
 }
 
-/* True if the word before it is the `in` or `out` of `<in out T extends U>`. */
-static bool is_varied_at(const gbx_tree *t, size_t at)
-{
-    return at < t->len && is_name_byte(t->text[at]) && !is_operator_at(t, at);
-}
-
 /* The character that replaces node i, padded with blanks, or '_' for all of it; 0: keep
  * it. before: the last character of the token before it. */
 static char mark_of(const gbx_tree *t, uint32_t i, char before)
@@ -117,14 +97,21 @@ static char mark_of(const gbx_tree *t, uint32_t i, char before)
 
     if (gbx_tree_is(t, i, "static")) {
         size_t next = skip_blanks(t, end);
+        /* The grammar expects `static` after the word that follows it. */
+        bool is_early = (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
+                        is_modifier_at(t, word_end(t, next));
 
         /* Keep the line before from continuing at the bracket. */
-        return is_index_at(t, next) ? ';' : is_early_static(t, next) ? ' ' : 0;
+        return is_index_at(t, next) ? ';' : is_early ? ' ' : 0;
     }
-    if (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out"))
-        return (before == '<' || before == ',') && is_varied_at(t, skip_blanks(t, end))
-                   ? ' '
-                   : 0;
+    if (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out")) {
+        size_t next = skip_blanks(t, end);
+        /* As in `<in out T extends U>`. */
+        bool is_varied =
+            next < t->len && is_name_byte(t->text[next]) && !is_operator_at(t, next);
+
+        return (before == '<' || before == ',') && is_varied ? ' ' : 0;
+    }
     if (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) {
         size_t next = skip_blanks(t, end);
 
@@ -358,7 +345,9 @@ bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to)
             t->text = text; /* the original, which also has line breaks around dots */
             return true;
         }
-        forget(t);
+        gbx_arena_free(t->nodes);
+        ts_tree_delete(t->tree);
+        ts_parser_delete(t->parser);
     }
     return false;
 }

@@ -88,15 +88,6 @@ struct pass {
 
 static const struct rule keep = {"", KEEP, GBX_HINT_NONE};
 
-static uint8_t look_up(const char *name)
-{
-    size_t i = 0;
-
-    while (i < GBX_COUNTOF(rules) && strcmp(name, rules[i].name) != 0)
-        i++;
-    return (uint8_t)(i + 1);
-}
-
 static const struct rule *rule_of(struct pass *p, uint32_t i)
 {
     uint16_t symbol = p->t->nodes[i].symbol;
@@ -104,8 +95,14 @@ static const struct rule *rule_of(struct pass *p, uint32_t i)
     if (p->t->nodes[i].kind == GBX_NODE_TOKEN ||
         symbol >= ts_language_symbol_count(p->t->language))
         return &keep;
-    if (p->known[symbol] == 0)
-        p->known[symbol] = look_up(gbx_tree_symbol_name(p->t, i));
+    if (p->known[symbol] == 0) {
+        const char *name = gbx_tree_symbol_name(p->t, i);
+        size_t at = 0;
+
+        while (at < GBX_COUNTOF(rules) && strcmp(name, rules[at].name) != 0)
+            at++;
+        p->known[symbol] = (uint8_t)(at + 1);
+    }
     return p->known[symbol] > GBX_COUNTOF(rules) ? &keep : &rules[p->known[symbol] - 1];
 }
 
@@ -148,17 +145,6 @@ static size_t type_end(const gbx_tree *t, uint32_t i)
     return end;
 }
 
-/* True if the grammar reads a bracket after `x as T`, on the next line too, as a call
- * or a subscript. TypeScript allows neither. */
-static bool is_taken_on(const gbx_tree *t, uint32_t i)
-{
-    uint32_t parent = t->nodes[i].parent;
-
-    return parent != GBX_NO_NODE && i == parent + 1 &&
-           (t->nodes[parent].kind == GBX_NODE_CALL ||
-            t->nodes[parent].kind == GBX_NODE_SUBSCRIPT);
-}
-
 static bool breaks_after(const gbx_tree *t, uint32_t i)
 {
     uint32_t next = t->nodes[i].next;
@@ -174,12 +160,17 @@ static void blank_tail(struct pass *p, uint32_t i)
     const gbx_tree *t = p->t;
     uint32_t whole = t->nodes[i].parent;
     uint32_t second = t->nodes[whole + 1].next;
+    uint32_t parent = t->nodes[whole].parent;
     size_t end = type_end(t, i);
-    bool is_taken = i == second && is_taken_on(t, whole);
+    /* The grammar reads a bracket after `x as T`, on the next line too, as a call or a
+     * subscript. TypeScript allows neither. */
+    bool is_taken = i == second && parent != GBX_NO_NODE && whole == parent + 1 &&
+                    (t->nodes[parent].kind == GBX_NODE_CALL ||
+                     t->nodes[parent].kind == GBX_NODE_SUBSCRIPT);
 
     if (is_taken && !breaks_after(t, whole))
         refuse(p, i, GBX_HINT_CAST_CALLED);
-    if (i == second && gbx_types_is_cut(t, t->nodes[whole].parent))
+    if (i == second && gbx_types_is_cut(t, parent))
         refuse(p, i, GBX_HINT_TYPE_END);
     gbx_text_blank(p->to, t->nodes[i].start, end);
     if (end < t->nodes[i].end || is_taken)
@@ -304,13 +295,6 @@ static bool goes(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* After return, a line break left by a removed cast would end the statement. */
-static bool is_long_cast(const gbx_tree *t, uint32_t i)
-{
-    return has_name(t, t->nodes[i].parent, "type_assertion") &&
-           has_break(t, t->nodes[i].start, t->nodes[i].end);
-}
-
 /* export {} */
 static bool is_empty_clause(const gbx_tree *t, uint32_t i)
 {
@@ -359,7 +343,9 @@ static uint32_t step(struct pass *p, uint32_t i)
     case BLANK:
         if (rule->action == ARGUMENTS && gbx_types_is_compared(p->t, i, &p->names))
             return node->next;
-        if (is_long_cast(p->t, i))
+        /* After return, a line break left by a removed cast would end the statement. */
+        if (has_name(p->t, node->parent, "type_assertion") &&
+            has_break(p->t, node->start, node->end))
             refuse(p, i, GBX_HINT_LONG_CAST);
         blank_node(p, i);
         join_arrow(p, i);

@@ -209,22 +209,6 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *s
                              server->name);
 }
 
-/* The tool of a server that a word names in other hosts' style: tool, server__tool or
- * mcp__server__tool; NULL: none. While the server's tools are unknown, only a word with
- * its name counts. prefix: the server's name in such words. */
-static const char *named_tool(const gbx_mcp_code *code,
-                              const gbx_mcp_upstream_config *server, const char *prefix,
-                              const char *word)
-{
-    const char *tool = without_server(prefix, word);
-
-    if (has_tool(code, server, tool) ||
-        (tool != word &&
-         gbx_view_count(gbx_upstreams_info(code->upstreams, server).tools) == 0))
-        return tool;
-    return NULL;
-}
-
 /* A server's name as it is written after a dot: '_' for other characters. */
 static char *as_word(const char *name)
 {
@@ -245,10 +229,13 @@ void gbx_code_put_call(const gbx_mcp_code *code, const char *word, bool is_tool,
     for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
         const char *server = config->servers[i].name;
         GBX_CLEANUP(gbx_free) char *alias = as_word(server);
-        const char *tool =
-            named_tool(code, &config->servers[i], is_tool ? server : alias, word);
+        const char *tool = without_server(is_tool ? server : alias, word);
+        gbx_upstream_info info =
+            gbx_upstreams_info(code->upstreams, &config->servers[i]);
+        /* While the server's tools are unknown, only a word with its name counts. */
+        bool may_be = tool != word && gbx_view_count(info.tools) == 0;
 
-        if (tool == NULL)
+        if (!may_be && !has_tool(code, &config->servers[i], tool))
             continue;
         (void)gbx_buf_puts(to, meant++ > 0 ? " or "
                                : is_tool   ? "call it by the tool 'call', with "

@@ -46,11 +46,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 #define UNKNOWN "Can't find variable: "
 
-static bool is_row(const char *hint, gbx_hint row)
-{
-    return strcmp(hint, gbx_hint_row_of(row)->hint) == 0;
-}
-
 char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
                           const char *hint)
 {
@@ -66,11 +61,11 @@ char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
                                ? "did you mean servers.%s?"
                                : "did you mean servers[\"%s\"]?",
                            server);
-    if (is_row(hint, GBX_HINT_TOOLS)) {
+    if (strcmp(hint, gbx_hint_row_of(GBX_HINT_TOOLS)->hint) == 0) {
         (void)gbx_buf_printf(&to, "%s (", hint);
         gbx_code_put_servers(run->code, &to);
         (void)gbx_buf_puts(&to, ")");
-    } else if (is_row(hint, GBX_HINT_UNKNOWN_CALL) &&
+    } else if (strcmp(hint, gbx_hint_row_of(GBX_HINT_UNKNOWN_CALL)->hint) == 0 &&
                strlen(word) <= GBX_TOOL_NAME_MAX) {
         /* get_user, tracker__get_user or mcp__tracker__get_user, as in other hosts */
         gbx_code_put_call(run->code, word, false, &to);

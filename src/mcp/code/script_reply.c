@@ -248,18 +248,6 @@ static void put_blocks(const gbx_script_reply *r, const gbx_buf *text,
 #define WORDS_MAX GBX_MIB(1) /* besides values and logs */
 #define TOOLS_MAX 8          /* named in the last line */
 
-static void logs_text(const gbx_script_reply *r, gbx_buf *to)
-{
-    for (size_t i = 0; i < r->log_count; i++) {
-        const gbx_script_reply_log *log = &r->logs[i];
-
-        if (strcmp(log->level, "log") != 0)
-            (void)gbx_buf_printf(to, "[%s] ", log->level);
-        (void)gbx_buf_append(to, log->text, log->len);
-        (void)gbx_buf_puts(to, "\n");
-    }
-}
-
 static void write_error(const gbx_script_reply *r, gbx_buf *to)
 {
     const gbx_script_reply_error *e = &r->error;
@@ -471,7 +459,14 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
     if (reply->value_len > 0) /* a string is shown as its characters */
         (void)gbx_view_append_text((gbx_view){reply->value, reply->value_len},
                                    &p.value);
-    logs_text(reply, &p.logs);
+    for (size_t i = 0; i < reply->log_count; i++) {
+        const gbx_script_reply_log *log = &reply->logs[i];
+
+        if (strcmp(log->level, "log") != 0)
+            (void)gbx_buf_printf(&p.logs, "[%s] ", log->level);
+        (void)gbx_buf_append(&p.logs, log->text, log->len);
+        (void)gbx_buf_puts(&p.logs, "\n");
+    }
     cut_error(&shown, &p, cap, store, now_ns);
     ok = !p.value.failed && !p.logs.failed && !p.message.failed && !p.error.failed;
     /* A quarter of the room is reserved for the logs; they also get what the value or the

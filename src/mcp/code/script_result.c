@@ -48,19 +48,6 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
     return found;
 }
 
-/* Split a message such as "TypeError: ..." into name and text. */
-static void split_message(const char *text, struct material *m)
-{
-    const char *colon = strstr(text, ": ");
-    size_t len = colon != NULL ? (size_t)(colon - text) : 0;
-
-    for (size_t i = 0; i < len; i++)
-        if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= 'A' && text[i] <= 'Z'))
-            len = 0;
-    m->name = gbx_need(strndup(text, len));
-    m->message = gbx_need(strdup(len > 0 ? colon + 2 : text));
-}
-
 static char *escaped(const char *text, gbx_escape how)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MIB(1)};
@@ -216,13 +203,22 @@ static void take_error(gbx_code_run *run, struct material *m,
                        gbx_script_reply_error *ret)
 {
     gbx_location at = gbx_result_location(run->result);
+    const char *error = gbx_result_error(run->result);
+    const char *colon = strstr(error, ": ");
+    size_t name_len = colon != NULL ? (size_t)(colon - error) : 0;
     const char *thrown = gbx_result_thrown_message(run->result);
     const char *code;
     char *awaited;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_MIB(1)};
 
-    split_message(gbx_result_error(run->result), m);
-    if (is_aggregate(gbx_result_error(run->result)))
+    /* Split a message such as "TypeError: ..." into name and text. */
+    for (size_t i = 0; i < name_len; i++)
+        if (!(error[i] >= 'a' && error[i] <= 'z') &&
+            !(error[i] >= 'A' && error[i] <= 'Z'))
+            name_len = 0;
+    m->name = gbx_need(strndup(error, name_len));
+    m->message = gbx_need(strdup(name_len > 0 ? colon + 2 : error));
+    if (is_aggregate(error))
         explain_aggregate(run, m, &at);
     ret->code = gbx_code_name(gbx_result_code(run->result));
     code = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, thrown) : NULL;

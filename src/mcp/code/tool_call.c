@@ -418,23 +418,11 @@ static void on_cancel(void *user)
     gbx_gate_cancel(user);
 }
 
-/* Some models write the object as a string, which is then unpacked into text. */
-static gbx_view take_args(gbx_view args, gbx_buf *text)
-{
-    gbx_buf_init_secret(text, args.len);
-    if (gbx_view_kind(args) == '"' &&
-        (!gbx_view_take_text(args, text) ||
-         !gbx_view_open((const char *)text->data, text->len, &args)))
-        return (gbx_view){"\"\"", 2};
-    if (args.at == NULL || gbx_view_kind(args) == 'n')
-        return (gbx_view){"{}", 2};
-    return args;
-}
-
 void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     static const char *const names[] = {"server", "tool", "args", NULL};
     gbx_mcp_code *code = user;
+    gbx_view args = gbx_view_member(arguments, "args");
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_code_call *call;
@@ -443,10 +431,16 @@ void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments
     gbx_code_look_at_file(code);
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;
+    /* Some models write the object as a string, which is then unpacked into text. */
+    gbx_buf_init_secret(&text, args.len);
+    if (gbx_view_kind(args) == '"' &&
+        (!gbx_view_take_text(args, &text) ||
+         !gbx_view_open((const char *)text.data, text.len, &args)))
+        args = (gbx_view){"\"\"", 2};
+    else if (args.at == NULL || gbx_view_kind(args) == 'n')
+        args = (gbx_view){"{}", 2};
     call = gbx_code_call_new(code, request, gbx_view_member(arguments, "server"),
-                             gbx_view_member(arguments, "tool"),
-                             take_args(gbx_view_member(arguments, "args"), &text),
-                             &message, &why);
+                             gbx_view_member(arguments, "tool"), args, &message, &why);
     if (call == NULL) {
         gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
                            (char *)message.data);

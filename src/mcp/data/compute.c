@@ -224,19 +224,6 @@ static bool check_length(gbx_compute *c)
     return false;
 }
 
-/* Refuse unknown arguments: the model meant one of ours. */
-static bool check_names(gbx_compute *c)
-{
-    static const char *const names[] = {"code", "dataset", "input", NULL};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
-
-    if (gbx_code_check_names(c->arguments, names, &message))
-        return true;
-    refuse_call(c, "INVALID_ARGS", gbx_rpc_string(&message),
-                "values for the code go into 'input'");
-    return false;
-}
-
 static void refuse_name(gbx_compute *c, const char *name)
 {
     const gbx_mcp_data *d = c->data;
@@ -298,16 +285,22 @@ static bool is_question(const gbx_compute *c)
 
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
+    static const char *const names[] = {"code", "dataset", "input", NULL};
     gbx_mcp_data *d = user;
     gbx_compute *c = gbx_need(calloc(1, sizeof *c));
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
     c->data = d;
     c->request = request;
     c->arguments = arguments;
     gbx_buf_init(&c->code, CODE_MAX);
     LIST_INSERT_HEAD(&d->calls, c, in_data);
-    if (!check_names(c))
+    /* Refuse unknown arguments: the model meant one of ours. */
+    if (!gbx_code_check_names(arguments, names, &message)) {
+        refuse_call(c, "INVALID_ARGS", gbx_rpc_string(&message),
+                    "values for the code go into 'input'");
         return;
+    }
     c->is_question = is_question(c);
     if (!c->is_question && !(take_text(c, "code", &c->code) && check_length(c)))
         return;

@@ -291,13 +291,18 @@ static void put_member(gbx_buf *to, const char *name, const char *text)
 /* Put the dataset's statistics; never a record. */
 static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
 {
+    static const char *const formats[] = {
+        [GBX_SPEC_GUESS] = "JSON or CSV", [GBX_SPEC_JSON] = "JSON",
+        [GBX_SPEC_NDJSON] = "NDJSON",     [GBX_SPEC_CSV] = "CSV",
+        [GBX_SPEC_TSV] = "CSV",           [GBX_SPEC_SQLITE] = "SQLite",
+    };
     const char *slash = strrchr(set->spec.path, '/');
 
     (void)gbx_buf_puts(to, "{");
     gbx_json_put_text(to, "name", set->spec.name);
     put_member(to, "file", slash != NULL ? slash + 1 : set->spec.path);
     if (set->told.type != NULL) {
-        gbx_json_put_text(to, "format", gbx_spec_format_name(set->told.format));
+        gbx_json_put_text(to, "format", formats[set->told.format]);
         put_member(to, "size", set->told.size);
         if (set->told.format != GBX_SPEC_SQLITE)
             gbx_json_put_integer(to, "bytes", (int64_t)set->told.file_bytes);

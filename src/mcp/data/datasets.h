@@ -28,9 +28,6 @@
 
 /* ---- source.c ---------------------------------------------------------- */
 
-/* "JSON", "CSV", ...; for GUESS "JSON or CSV". */
-const char *gbx_spec_format_name(gbx_spec_format format);
-
 /*
  * Read what a spec names, for gbx_engine_load(). Blocks; call it from a thread.
  *

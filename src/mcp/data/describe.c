@@ -60,18 +60,6 @@ static bool put_options(const gbx_description *of, size_t records, bool is_whole
     return gbx_buf_puts(to, "]}");
 }
 
-/* The index-th path in the dataset, or NULL. */
-static const char *path_at(const gbx_description *of, long index)
-{
-    for (size_t i = 0; index >= 0 && i < of->shown->count; i++) {
-        const char *path = path_in(of->shown->fields[i], of->name);
-
-        if (path != NULL && index-- == 0)
-            return path;
-    }
-    return NULL;
-}
-
 /* NULL: it is missing or too long. */
 static char *take_text(gbx_view result, const char *name, size_t max)
 {
@@ -91,6 +79,7 @@ static gbx_status take(const gbx_description *of, const gbx_result *result,
     const char *value = gbx_result_value(result, &len);
     gbx_view lost, view = {value, len};
     gbx_told told = {0};
+    long index;
 
     if (gbx_result_code(result) != GBX_CODE_VALUE || value == NULL)
         return gbx_fail(reterr, GBX_E_DATA, "%s: %s",
@@ -103,8 +92,14 @@ static gbx_status take(const gbx_description *of, const gbx_result *result,
     told.examples = take_text(view, "examples", TEXT_MAX);
     told.statistics = take_text(view, "fields", STATISTICS_MAX);
     lost = gbx_view_member(view, "lost");
-    if (lost.at != NULL)
-        told.lost = path_at(of, strtol(lost.at, NULL, 10));
+    /* It is given as the index of a path in the dataset. */
+    index = lost.at != NULL ? strtol(lost.at, NULL, 10) : -1;
+    for (size_t i = 0; index >= 0 && i < of->shown->count; i++) {
+        const char *path = path_in(of->shown->fields[i], of->name);
+
+        if (path != NULL && index-- == 0)
+            told.lost = path;
+    }
     if (told.type == NULL || told.brief == NULL || told.size == NULL ||
         told.names == NULL || told.examples == NULL || told.statistics == NULL) {
         gbx_told_cleanup(&told);

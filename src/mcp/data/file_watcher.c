@@ -71,34 +71,27 @@ static void look_at(const char *path, size_t which, looks *ret)
     ret->of[which].changed = st.st_ctim;
 }
 
-/* Keep the file open while it is the same: closing it would drop SQLite's locks on it
- * in this process. */
-static void open_index(watched *f, const char *path)
-{
-    struct stat now, held;
-
-    if (stat(path, &now) < 0)
-        return;
-    if (f->index >= 0 && fstat(f->index, &held) == 0 && held.st_dev == now.st_dev &&
-        held.st_ino == now.st_ino)
-        return;
-    gbx_fd_close(&f->index);
-    f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 /* Like SQLite, look next to the target of a link. A reader may remove and recreate the
  * index: a missing one counts as unchanged. */
 static void look_at_log(watched *f, looks *ret)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(f->spec->path, NULL);
     char path[PATH_MAX];
+    struct stat now, held;
 
     memcpy(ret->index, f->last.index, INDEX_SIZE);
     if (real == NULL || snprintf(path, sizeof path, "%s-wal", real) >= (int)sizeof path)
         return;
     look_at(path, 1, ret);
     (void)snprintf(path, sizeof path, "%s-shm", real);
-    open_index(f, path);
+    /* Keep the file open while it is the same: closing it would drop SQLite's locks on
+     * it in this process. */
+    if (stat(path, &now) == 0 &&
+        (f->index < 0 || fstat(f->index, &held) != 0 || held.st_dev != now.st_dev ||
+         held.st_ino != now.st_ino)) {
+        gbx_fd_close(&f->index);
+        f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
     if (f->index >= 0)
         (void)!pread(f->index, ret->index, INDEX_SIZE, 0);
 }

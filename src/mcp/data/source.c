@@ -329,17 +329,6 @@ static gbx_status read_file(const gbx_spec *spec, gbx_source_past *past,
 
 /* ---- text ----------------------------------------------------------------------- */
 
-/* Guess the format of a text; GUESS means JSON or NDJSON. */
-static gbx_spec_format guess(const char *text, size_t len)
-{
-    size_t at = 0;
-
-    while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != 0)
-        at++;
-    return at < len && (text[at] == '{' || text[at] == '[') ? GBX_SPEC_GUESS
-                                                            : GBX_SPEC_CSV;
-}
-
 /* True if every other of the first bytes is NUL, as in UTF-16 with Latin letters. */
 static bool has_halves(const char *text, size_t len, size_t at)
 {
@@ -385,15 +374,21 @@ static gbx_status check_encoding(const char *text, size_t len, gbx_error *reterr
 static gbx_status take_text(gbx_source *source, bool grows, gbx_error *reterr)
 {
     const char *text = source->text.len > 0 ? (const char *)source->text.data : "";
-    size_t len = source->text.len;
+    size_t at = 0, len = source->text.len;
     gbx_status status = check_encoding(text, len, reterr);
 
     if (status != GBX_OK)
         return status;
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         gbx_buf_consume(&source->text, 3);
-    if (source->format == GBX_SPEC_GUESS)
-        source->format = guess((const char *)source->text.data, source->text.len);
+    text = (const char *)source->text.data;
+    len = source->text.len;
+    while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != 0)
+        at++;
+    /* What stays a guess is JSON or NDJSON. */
+    if (source->format == GBX_SPEC_GUESS &&
+        (at == len || (text[at] != '{' && text[at] != '[')))
+        source->format = GBX_SPEC_CSV;
     source->grows = grows;
     return GBX_OK;
 }
@@ -418,14 +413,6 @@ static gbx_status read_source(const gbx_options *options, const gbx_spec *spec,
                            extent == GBX_SOURCE_LINES || (past != NULL && past->grows),
                            reterr)
                : status;
-}
-
-const char *gbx_spec_format_name(gbx_spec_format format)
-{
-    static const char *const names[] = {"JSON or CSV", "JSON", "NDJSON",
-                                        "CSV",         "CSV",  "SQLite"};
-
-    return names[format];
 }
 
 gbx_data_format gbx_spec_data_format(gbx_spec_format format, unsigned how)

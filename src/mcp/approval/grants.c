@@ -160,20 +160,6 @@ static bool is_denied(json_t *tools, const char *tool)
     return false;
 }
 
-/* Allowing a tool removes the answers for its other spellings: denials cover all. */
-static void drop_denials(json_t *tools, const char *tool)
-{
-    const char *name;
-    json_t *grant;
-    void *next;
-
-    json_object_foreach_safe(tools, next, name, grant)
-    {
-        if (denies(grant) && gbx_names_alike(name, tool))
-            (void)json_object_del(tools, name);
-    }
-}
-
 /* ---- a run, a session -------------------------------------------------------- */
 
 /* NULL: the default has asked. */
@@ -347,14 +333,21 @@ gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
                                const char *tool, gbx_grant grant, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int lock = -1; /* until the file is written */
-    json_t *tools = NULL;
+    json_t *tools = NULL, *answer;
+    const char *name;
+    void *next;
     gbx_status status =
         open_tools(grants, server, GBX_FILE_LOCK_MS, &lock, &tools, reterr);
 
     if (status != GBX_OK)
         return status;
+    /* Allowing a tool removes the answers for its other spellings: denials cover all. */
     if (grant == GBX_GRANT_ALLOW)
-        drop_denials(tools, tool);
+        json_object_foreach_safe(tools, next, name, answer)
+        {
+            if (denies(answer) && gbx_names_alike(name, tool))
+                (void)json_object_del(tools, name);
+        }
     if (json_object_set_new(tools, tool,
                             json_string(grant == GBX_GRANT_ALLOW ? "allow" : "deny")) !=
         0)

@@ -186,17 +186,6 @@ static void end(void *arg)
 
 /* ---- the beginning ---------------------------------------------------------------------- */
 
-/* One that is under way, or was declined in that run; or NULL. */
-static gbx_gate_sign_in *find(const gbx_tool_call *call)
-{
-    gbx_gate_sign_in *s;
-
-    LIST_FOREACH(s, &call->gate->sign_ins, in_gate)
-    if (s->server == call->up.server && (!s->is_over || strcmp(s->run, call->run) == 0))
-        return s;
-    return NULL;
-}
-
 /* NULL: the system has no more threads or descriptors. */
 static gbx_gate_sign_in *start(const gbx_tool_call *call)
 {
@@ -228,7 +217,13 @@ void gbx_gate_ask_to_sign_in(gbx_tool_call *call)
 
     if (gate->options.takes_sign_ins && call->request != NULL &&
         (gbx_mcp_can_ask(call->request) & GBX_MCP_ASK_URL) != 0) {
-        s = find(call);
+        /* One that is under way, or was declined in that run. */
+        LIST_FOREACH(s, &gate->sign_ins, in_gate)
+        {
+            if (s->server == call->up.server &&
+                (!s->is_over || strcmp(s->run, call->run) == 0))
+                break;
+        }
         if (s == NULL && gbx_bucket_take(&gate->questions, gbx_clock_now_ns()))
             s = start(call);
     }

@@ -243,22 +243,11 @@ static void find_path(const char *text, size_t len, size_t place, gbx_buf *path)
     }
 }
 
-static void say_why(const reading *r, gbx_buf *why)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {.ceiling = WHERE_MAX};
-
-    find_path(r->text, r->len, r->fault_at, &path);
-    if (path.failed || path.len == 0)
-        (void)gbx_buf_printf(why, "an argument %s", r->fault);
-    else
-        (void)gbx_buf_printf(why, "the argument '%.*s' %s", (int)path.len,
-                             (char *)path.data, r->fault);
-}
-
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why)
 {
     reading r = {.fault = NULL};
     gbx_view args;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {.ceiling = WHERE_MAX};
 
     if (len > ARGS_MAX) {
         (void)gbx_buf_puts(why, "the arguments are larger than 16 MiB");
@@ -279,9 +268,15 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
     for (size_t at = 0; at < r.len && r.fault == NULL;)
         at = read_token(&r, at);
     gbx_buf_cleanup(&r.members);
-    if (r.fault != NULL)
-        say_why(&r, why);
-    else
+    if (r.fault == NULL) {
         *ret = args;
-    return r.fault == NULL;
+        return true;
+    }
+    find_path(r.text, r.len, r.fault_at, &path);
+    if (path.failed || path.len == 0)
+        (void)gbx_buf_printf(why, "an argument %s", r.fault);
+    else
+        (void)gbx_buf_printf(why, "the argument '%.*s' %s", (int)path.len,
+                             (char *)path.data, r.fault);
+    return false;
 }

@@ -238,18 +238,6 @@ static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
     }
 }
 
-/* A program without schemes takes "https:" for a folder, which ".." leaves. */
-static const char *check_climb(const char *text, size_t len)
-{
-    for (size_t at = 0; at < len;) {
-        part p = next_part(text, len, GBX_GLOB_PATH, &at);
-
-        if (p.others == 0 && p.dots == 2)
-            return why_dots;
-    }
-    return NULL;
-}
-
 /* Which characters a pattern has literally, and which escaped. */
 typedef struct forms {
     bool plain[UINT8_MAX + 1];
@@ -306,8 +294,16 @@ static const char *check_path(const char *pattern, const char *text, size_t len,
         return why_file;
     if (gbx_canonical_has_scheme(text, len) && how == GBX_GLOB_EXACT)
         return NULL; /* no allowing path pattern matches it */
-    if (gbx_canonical_is_remote(text, len))
-        return check_climb(text, len);
+    if (gbx_canonical_is_remote(text, len)) {
+        /* A program without schemes takes "https:" for a folder, which ".." leaves. */
+        for (size_t at = 0; at < len;) {
+            part p = next_part(text, len, GBX_GLOB_PATH, &at);
+
+            if (p.others == 0 && p.dots == 2)
+                return why_dots;
+        }
+        return NULL;
+    }
     /* One letter is a drive, not a scheme. */
     if (gbx_canonical_has_scheme(text, len) && scheme > 2) {
         why = check_parts(text + scheme + 2, len - scheme - 2, GBX_GLOB_PATH);

@@ -59,12 +59,6 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
 
-static bool is_host_char(char c)
-{
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.';
-}
-
 /* Length of the star at place i: 2 for '**'. */
 static size_t star_len(const matching *m, size_t i)
 {
@@ -75,7 +69,8 @@ static size_t star_len(const matching *m, size_t i)
 static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
 {
     if (m->host != 0 && i >= m->host && i < m->host_end)
-        return is_host_char(c);
+        return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '.';
     return m->kind == GBX_GLOB_TEXT || stars == 2 || c != '/';
 }
 

@@ -345,20 +345,6 @@ gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *serve
     return verdict;
 }
 
-static bool fits_uri(const gbx_gate_rule *rule, const char *uri, gbx_glob_how how,
-                     gbx_gate_verdict *verdict)
-{
-    for (size_t i = 0; i < rule->resources.count; i++) {
-        if (gbx_glob_value(rule->resources.items[i], uri, strlen(uri), how,
-                           &verdict->fault))
-            return true;
-        verdict->fault_path = "uri";
-        if (verdict->fault != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* A rule that names no tools, resources and prompts, or that denies every tool whatever it
  * does: nothing of the server is wanted. */
 static bool is_about_all(const gbx_gate_rule *rule)
@@ -378,8 +364,17 @@ static bool fits_other(const gbx_gate_rule *rule, gbx_gate_subject subject,
 {
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
 
-    if (subject == GBX_GATE_RESOURCE && rule->resources.count > 0)
-        return fits_uri(rule, name, how, verdict);
+    if (subject == GBX_GATE_RESOURCE && rule->resources.count > 0) {
+        for (size_t i = 0; i < rule->resources.count; i++) {
+            if (gbx_glob_value(rule->resources.items[i], name, strlen(name), how,
+                               &verdict->fault))
+                return true;
+            verdict->fault_path = "uri";
+            if (verdict->fault != NULL)
+                return true;
+        }
+        return false;
+    }
     if (subject == GBX_GATE_PROMPT && rule->prompts.count > 0)
         return fits_name(&rule->prompts, name, how);
     return is_about_all(rule) &&

@@ -285,24 +285,19 @@ static gbx_status hide_variable(void *user, const char *name, const char *value)
     return value != NULL ? hide_text(user, name, value) : GBX_OK;
 }
 
-/* A URL may have a secret in its path: the values of its variables are hidden, too. */
-static gbx_status hide_url(hider *h, const char *written)
-{
-    char *url = NULL;
-    gbx_status status = gbx_variables_fill(written, hide_variable, h, &url, h->r->err);
-
-    if (status == GBX_OK)
-        status = hide_parts(h, "URL", url);
-    gbx_wipe(url);
-    return status;
-}
-
 gbx_status gbx_mcp_hide_values(gbx_json_reader *r, gbx_mcp_upstream_config *server,
                                const char *url)
 {
     hider h = {r, server};
-    gbx_status status = url != NULL ? hide_url(&h, url) : GBX_OK;
+    char *filled = NULL;
+    gbx_status status = GBX_OK;
 
+    /* It may have a secret in its path: the values of its variables are hidden, too. */
+    if (url != NULL)
+        status = gbx_variables_fill(url, hide_variable, &h, &filled, r->err);
+    if (status == GBX_OK && url != NULL)
+        status = hide_parts(&h, "URL", filled);
+    gbx_wipe(filled);
     if (status == GBX_OK && server->oauth.client_secret != NULL)
         status = hide_text(&h, "clientSecret", server->oauth.client_secret);
     for (size_t i = 0; status == GBX_OK && i < server->env_count; i++)

@@ -56,26 +56,20 @@ static void sync_folder(const char *path)
         (void)fsync(fd);
 }
 
-static void make_folders(const char *path)
-{
-    char folder[PATH_MAX];
-
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    for (char *at = folder + 1; *at != '\0'; at++)
-        if (*at == '/') {
-            *at = '\0';
-            (void)mkdir(folder, 0700);
-            *at = '/';
-        }
-}
-
 gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *folder = gbx_need(gbx_directory_of(path));
     int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char above[PATH_MAX];
 
-    make_folders(path);
+    (void)snprintf(above, sizeof above, "%s", path);
+    for (char *at = above + 1; *at != '\0'; at++)
+        if (*at == '/') {
+            *at = '\0';
+            (void)mkdir(above, 0700);
+            *at = '/';
+        }
     if (access(folder, W_OK) != 0)
         return GBX_OK;
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -229,21 +229,6 @@ static gbx_status record_file_open(record_file *file, const char *path,
     return GBX_OK;
 }
 
-/* Write the recording and free it; if its call never ran, delete the file. An
- * incomplete write is reported. */
-static gbx_status record_file_close(record_file *file, gbx_error *reterr)
-{
-    gbx_status status = GBX_OK;
-
-    if (file->recording == NULL)
-        return GBX_OK;
-    status = save(file, reterr);
-    gbx_fd_close(&file->fd);
-    gbx_recording_free(file->recording);
-    *file = (record_file){.fd = -1};
-    return status;
-}
-
 /* The recording and the log are opened before anything runs, so that a file that cannot
  * be written is found early. */
 static bool open_outputs(run *r)
@@ -381,8 +366,16 @@ static int close_outputs(run *r, int status)
 {
     gbx_trouble trouble = {0};
 
-    if (record_file_close(&r->record, &trouble.err) != GBX_OK)
-        status = lose(r, &trouble);
+    /* If the call of the recording never ran, delete the file. */
+    if (r->record.recording != NULL) {
+        bool is_saved = save(&r->record, &trouble.err) == GBX_OK;
+
+        gbx_fd_close(&r->record.fd);
+        gbx_recording_free(r->record.recording);
+        r->record = (record_file){.fd = -1};
+        if (!is_saved)
+            status = lose(r, &trouble);
+    }
     gbx_engine_free(r->engine); /* writes the log's last line */
     r->engine = NULL;
     trouble = (gbx_trouble){0};
@@ -592,17 +585,6 @@ static int print_replay(run *r)
                                                                              : status;
 }
 
-/* Read the data of the recorded call, of any size: MEMORY_MAX applies only here. */
-static bool read_input(run *r)
-{
-    bool is_read;
-
-    r->args->common.options.limits.memory_bytes = MEMORY_MAX;
-    is_read = gbx_run_input_read_data(r->args, &r->input, &r->trouble);
-    r->args->common.options.limits.memory_bytes = 0;
-    return is_read;
-}
-
 static int replay_main(void *parsed)
 {
     gbx_run_args *args = parsed;
@@ -615,8 +597,16 @@ static int replay_main(void *parsed)
     args->common.options.limits.cpu_ms = args->common.options.limits.timeout_ms;
     r.out = gbx_term_open(stdout, (gbx_color)args->common.color);
     r.err = gbx_term_open(stderr, (gbx_color)args->common.color);
-    if (read_recording(&r, path) && read_input(&r) && start_engine(&r))
-        execute_replay(&r);
+    if (read_recording(&r, path)) {
+        uint64_t *memory = &args->common.options.limits.memory_bytes;
+        bool is_read;
+
+        *memory = MEMORY_MAX; /* the data of the recorded call may be of any size */
+        is_read = gbx_run_input_read_data(args, &r.input, &r.trouble);
+        *memory = 0;
+        if (is_read && start_engine(&r))
+            execute_replay(&r);
+    }
     return print_replay(&r);
 }
 

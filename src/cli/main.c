@@ -39,20 +39,6 @@ static int finish(int status)
     return GBX_CLI_EXIT_NO_OUTPUT;
 }
 
-/* Find --json before parsing, since an error may come before it. */
-static bool asks_for_json(const gbx_command *command, int argc, char **argv)
-{
-    bool has_option = false;
-
-    for (const gbx_opt_group *g = command->groups; g->rows != NULL; g++)
-        for (const gbx_opt *row = g->rows; row->name != NULL; row++)
-            has_option |= strcmp(row->name, "json") == 0;
-    for (int i = 0; has_option && i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--json") == 0)
-            return true;
-    return false;
-}
-
 static void on_full_file(int signal)
 {
 }
@@ -286,10 +272,16 @@ static int run_command(const gbx_command *command, int argc, char **argv)
 {
     GBX_CLEANUP(gbx_free) char *args = gbx_need(calloc(1, command->args_size));
     gbx_common_args *common = (void *)args;
-    bool as_json = asks_for_json(command, argc, argv);
+    bool has_json = false, as_json = false;
     char message[80];
     gbx_error err;
 
+    /* Find --json before parsing, since an error may come before it. */
+    for (const gbx_opt_group *g = command->groups; g->rows != NULL; g++)
+        for (const gbx_opt *row = g->rows; row->name != NULL; row++)
+            has_json |= strcmp(row->name, "json") == 0;
+    for (int i = 0; has_json && i < argc && strcmp(argv[i], "--") != 0; i++)
+        as_json |= strcmp(argv[i], "--json") == 0;
     *common = (gbx_common_args){.command = command,
                                 .words = argv,
                                 .options = GBX_OPTIONS_INIT};

@@ -56,20 +56,6 @@ gbx_status gbx_mcp_find_server(const char *given, gbx_trust trust, const char *n
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
-static void say_what_it_covers(const gbx_term *to, bool allows, const char *server,
-                               const char *tool, const char *config)
-{
-    gbx_term_print(to,
-                   "Every call of the tool '%s' of the server '%s', with any "
-                   "arguments, %s\n",
-                   tool, server,
-                   allows ? "is made without asking anybody" : "is refused");
-    gbx_term_print(to, "in all sessions with %s,\n", config);
-    gbx_term_print(to, "until 'glovebox mcp %s' says otherwise.%s\n",
-                   allows ? "deny" : "allow",
-                   allows ? " What the rules deny stays denied." : "");
-}
-
 static bool is_confirmed(const gbx_term *err)
 {
     char answer[16] = "";
@@ -85,19 +71,6 @@ static void release(gbx_grants_file **grants)
     gbx_grants_file_free(*grants);
 }
 
-static gbx_status write_grant(const char *config, gbx_trust trust, const char *server,
-                              const char *tool, gbx_grant grant, const gbx_term *err,
-                              gbx_error *reterr)
-{
-    GBX_CLEANUP(release) gbx_grants_file *grants = gbx_grants_file_new(config, trust);
-    gbx_status status = gbx_grants_file_put(grants, server, tool, grant, reterr);
-
-    if (status != GBX_OK)
-        return status;
-    gbx_term_print(err, "written to %s\n", gbx_grants_file_path(grants));
-    return GBX_OK;
-}
-
 static int grant_main(void *parsed)
 {
     const grant_args *args = parsed;
@@ -109,6 +82,7 @@ static int grant_main(void *parsed)
     gbx_trust trust = args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_trouble trouble = {0};
     gbx_mcp_config *config = NULL;
+    GBX_CLEANUP(release) gbx_grants_file *grants = NULL;
     char path[PATH_MAX];
     gbx_status status;
 
@@ -121,12 +95,23 @@ static int grant_main(void *parsed)
     status = gbx_mcp_find_server(args->config, trust, server, path, &config, &trouble);
     gbx_mcp_config_free(config);
     if (status == GBX_OK) {
-        say_what_it_covers(&err, allows, server, tool, path);
+        gbx_term_print(&err,
+                       "Every call of the tool '%s' of the server '%s', with any "
+                       "arguments, %s\n",
+                       tool, server,
+                       allows ? "is made without asking anybody" : "is refused");
+        gbx_term_print(&err, "in all sessions with %s,\n", path);
+        gbx_term_print(&err, "until 'glovebox mcp %s' says otherwise.%s\n",
+                       allows ? "deny" : "allow",
+                       allows ? " What the rules deny stays denied." : "");
         if (!args->yes && !is_confirmed(&err))
             return 1;
-        status =
-            write_grant(path, trust, server, tool,
-                        allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY, &err, &trouble.err);
+        grants = gbx_grants_file_new(path, trust);
+        status = gbx_grants_file_put(grants, server, tool,
+                                     allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY,
+                                     &trouble.err);
+        if (status == GBX_OK)
+            gbx_term_print(&err, "written to %s\n", gbx_grants_file_path(grants));
     }
     if (gbx_trouble_input(&trouble, status))
         return 0;

@@ -113,19 +113,6 @@ typedef struct examination {
     size_t open;
 } examination;
 
-static void count_tools(finding *f, gbx_view tools)
-{
-    gbx_view name;
-    gbx_view tool;
-    size_t cursor = 0;
-
-    while (gbx_view_next(tools, &cursor, &name, &tool)) {
-        f->tools++;
-        f->reading += gbx_view_is_true(
-            gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint"));
-    }
-}
-
 static void on_learned(void *user, const gbx_upstream_reply *reply)
 {
     finding *f = user;
@@ -169,10 +156,15 @@ static gbx_status examine(examination *e, gbx_error *reterr)
         (void)gbx_mcp_loop_run(e->loop);
     for (size_t i = 0; i < e->config->server_count; i++) {
         finding *f = &e->findings[i];
+        gbx_view name, tool;
 
         f->info = gbx_upstreams_info(e->upstreams, &e->config->servers[i]);
-        if (f->ok)
-            count_tools(f, e->tools[i] = f->info.tools);
+        if (!f->ok)
+            continue;
+        e->tools[i] = f->info.tools;
+        for (size_t at = 0; gbx_view_next(f->info.tools, &at, &name, &tool); f->tools++)
+            f->reading += gbx_view_is_true(
+                gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint"));
     }
     return GBX_OK;
 }

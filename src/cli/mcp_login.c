@@ -109,22 +109,17 @@ static gbx_status find_server(login *l, gbx_trouble *trouble)
     return GBX_OK;
 }
 
-/* Standard input if a person or a script may write to it; else -1. */
-static int find_input(void)
+static gbx_status sign_in(login *l, gbx_error *err)
 {
     struct stat st;
     bool is_stream =
         fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
-
-    return is_stream || isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
-}
-
-static gbx_status sign_in(login *l, gbx_error *err)
-{
+    /* Only if a person or a script may write to it. */
+    int input = is_stream || isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
     const gbx_oauth_sign_in_options options = {.server = l->server,
                                                .trust = l->trust,
                                                .timeout_ms = PATIENCE_MS,
-                                               .input = find_input(),
+                                               .input = input,
                                                .stop = -1,
                                                .open = open_url,
                                                .user = l};

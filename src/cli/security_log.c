@@ -16,24 +16,22 @@
 /* Time to wait for a reader: an active one has read the pending data by then. */
 #define LINE_MS 100
 
-static const char *why(int error)
-{
-    switch (error) {
-    case ENOENT: return "no such folder";
-    case EACCES: return "no permission";
-    case EISDIR: return "it is a directory";
-    case ELOOP: return "it is a symbolic link";
-    case ENXIO:
-    case EAGAIN: return "nobody reads from it";
-    default: return strerror(error);
-    }
-}
-
 static gbx_status fail(gbx_error *reterr, const char *what, const char *name, int error)
 {
+    const char *why = strerror(error);
+
+    switch (error) {
+    case ENOENT: why = "no such folder"; break;
+    case EACCES: why = "no permission"; break;
+    case EISDIR: why = "it is a directory"; break;
+    case ELOOP: why = "it is a symbolic link"; break;
+    case ENXIO:
+    case EAGAIN: why = "nobody reads from it"; break;
+    default: break;
+    }
     errno = 0; /* the message has it */
     return gbx_fail(reterr, GBX_E_OS, "cannot %s the security log '%s': %s", what, name,
-                    why(error));
+                    why);
 }
 
 /* End a partly written line before the next. */

@@ -163,15 +163,3 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     gbx_set(ctx, natives, "lazy", lazy, 0);
     return NULL;
 }
-
-void gbx_helpers_make_global(gbx_realm *realm)
-{
-    if (realm->globals == GBX_GLOBALS_STANDARD &&
-        (realm->capabilities & GBX_CAP_HELPERS) != 0)
-        (void)JSObjectCallAsFunction(realm->ctx, realm->globalise, NULL, 0, NULL, NULL);
-}
-
-void gbx_helpers_warm(gbx_realm *realm)
-{
-    (void)JSObjectCallAsFunction(realm->ctx, realm->warm_helpers, NULL, 0, NULL, NULL);
-}

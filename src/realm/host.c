@@ -149,11 +149,6 @@ void gbx_host_begin(gbx_realm *realm)
     }
 }
 
-bool gbx_host_is_open(const gbx_realm *realm)
-{
-    return realm->host_open > 0;
-}
-
 void gbx_host_wait(gbx_realm *realm, JSValueRef *exception)
 {
     bool is_fixed = (realm->in->flags & GBX_CALL_WIRE_FIXED_NOW) != 0;

@@ -395,8 +395,6 @@ JSValueRef gbx_console_on_rejection(GBX_ARGUMENTS);
 
 /* Evaluate timers.js. NULL, or why that failed. */
 const char *gbx_timers_make(gbx_realm *realm);
-/* Make the functions global. */
-void gbx_timers_install(gbx_realm *realm);
 /* Remove those whose names contain part. */
 void gbx_timers_remove(gbx_realm *realm, const char *part);
 double gbx_timers_now(gbx_realm *realm);
@@ -413,8 +411,6 @@ JSObjectRef gbx_host_natives(gbx_realm *realm);
 void gbx_host_begin(gbx_realm *realm);
 /* Reset the counters of calls after runs in the template. */
 void gbx_host_forget(gbx_realm *realm);
-/* Is any request unanswered? */
-bool gbx_host_is_open(const gbx_realm *realm);
 /* Wait for an answer or the next timer, then do what is due. */
 void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
 
@@ -433,10 +429,6 @@ void gbx_grants_begin(gbx_realm *realm);
 /* Prepare global names beyond the language, which are made on first use. NULL, or why
  * they are not available. */
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
-/* Make them global, if the policy allows them. */
-void gbx_helpers_make_global(gbx_realm *realm);
-/* For a template that is forked many times: compile what their first uses run. */
-void gbx_helpers_warm(gbx_realm *realm);
 
 /* ---- preload.c --------------------------------------------------------------- */
 

@@ -122,7 +122,8 @@ static const char *build(gbx_realm *realm)
     JSValueProtect(realm->ctx, realm->limit);
     JSObjectSetProperty(realm->ctx, realm->global, realm->n_console, console,
                         kJSPropertyAttributeDontEnum, NULL);
-    gbx_timers_install(realm);
+    (void)JSObjectCallAsFunction(realm->ctx, realm->install_timers, NULL, 0, NULL,
+                                 NULL);
     JSGlobalContextSetUnhandledRejectionCallback(
         realm->ctx, gbx_native(realm->ctx, "rejected", gbx_console_on_rejection), NULL);
     return NULL;
@@ -145,7 +146,9 @@ static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
         gbx_timers_remove(realm, "Interval");
         gbx_timers_remove(realm, "sleep");
     }
-    gbx_helpers_make_global(realm);
+    if (realm->globals == GBX_GLOBALS_STANDARD &&
+        (realm->capabilities & GBX_CAP_HELPERS) != 0)
+        (void)JSObjectCallAsFunction(realm->ctx, realm->globalise, NULL, 0, NULL, NULL);
     reason =
         gbx_grants_make(realm, realm->capabilities, realm->natives, realm->host_script);
     if (reason != NULL)

@@ -372,7 +372,7 @@ static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error
             gbx_describe(realm, *value, GBX_FAILURE_THROWN, ret_error);
             return false;
         }
-        if (gbx_host_is_open(realm)) {
+        if (realm->host_open > 0) {
             gbx_host_wait(realm, &exception);
         } else if (!gbx_timers_step(realm, &exception)) {
             gbx_describe_text(realm, GBX_FAILURE_NEVER, ret_error,
@@ -600,20 +600,6 @@ static gbx_given given_to(gbx_realm *realm)
     return given;
 }
 
-/* The result is undefined: find out whether the code's arguments explain it. */
-static void explain_nothing(gbx_realm *realm, gbx_msg_result *ret)
-{
-    gbx_span code = plain_code(realm);
-    gbx_given given = given_to(realm);
-    gbx_explanation e = {.line = 0};
-
-    gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
-                GBX_ENDING_NOTHING, NULL, &given, &e);
-    ret->hint = e.hint;
-    ret->start = e.start;
-    ret->end = e.end;
-}
-
 static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
 {
     /* Skip long code with an input or calls: it often reads optional members. */
@@ -621,14 +607,25 @@ static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
                     ((realm->in->input.len > 0 || realm->host_answers > 0) &&
                      realm->in->code.len <= SHORT_CODE);
     doubt_kind doubt = has_data ? doubt_of(ret) : NO_DOUBT;
+    gbx_given given;
 
     if (doubt != NO_DOUBT)
         find_missing_field(realm, data, doubt, ret);
     if (ret->hint != GBX_HINT_NONE || ret->is_undefined == 0)
         return;
     if (realm->prepared.uncalled_start == realm->prepared.uncalled_end) {
-        if (realm->data != NULL)
-            explain_nothing(realm, ret);
+        gbx_span code = plain_code(realm);
+        gbx_explanation e = {.line = 0};
+
+        if (realm->data == NULL)
+            return;
+        /* Find out whether the code's arguments explain it. */
+        given = given_to(realm);
+        gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
+                    GBX_ENDING_NOTHING, NULL, &given, &e);
+        ret->hint = e.hint;
+        ret->start = e.start;
+        ret->end = e.end;
         return;
     }
     ret->hint = GBX_HINT_UNCALLED;
@@ -636,18 +633,12 @@ static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
     ret->end = realm->prepared.uncalled_end;
 }
 
-/* True if the failure is one of the code itself. */
-static bool may_have_cause(uint8_t failure)
-{
-    return failure == GBX_FAILURE_SYNTAX || failure == GBX_FAILURE_THROWN ||
-           failure == GBX_FAILURE_NOT_JSON || failure == GBX_FAILURE_NEVER;
-}
-
 void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
                    const gbx_realm_host *host, gbx_realm_outcome *ret)
 {
     JSValueRef data = NULL;
     JSValueRef value = NULL;
+    bool is_of_code;
 
     memset(ret, 0, sizeof *ret);
     begin(realm, call, host);
@@ -665,7 +656,11 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     }
     if (realm->rejected_count > 0)
         gbx_console_rejections(realm);
-    if (!ret->ok && may_have_cause(ret->error.failure)) {
+    is_of_code = ret->error.failure == GBX_FAILURE_SYNTAX ||
+                 ret->error.failure == GBX_FAILURE_THROWN ||
+                 ret->error.failure == GBX_FAILURE_NOT_JSON ||
+                 ret->error.failure == GBX_FAILURE_NEVER;
+    if (!ret->ok && is_of_code) {
         gbx_given given = given_to(realm);
 
         gbx_describe_cause(realm, &given, &ret->error);

@@ -41,12 +41,6 @@ const char *gbx_timers_make(gbx_realm *realm)
     return NULL;
 }
 
-void gbx_timers_install(gbx_realm *realm)
-{
-    (void)JSObjectCallAsFunction(realm->ctx, realm->install_timers, NULL, 0, NULL,
-                                 NULL);
-}
-
 void gbx_timers_remove(gbx_realm *realm, const char *part)
 {
     JSValueRef text = gbx_value_of_text(realm->ctx, part, strlen(part));

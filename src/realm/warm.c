@@ -130,20 +130,6 @@ static void run(gbx_realm *realm, const char *code, gbx_form form)
     (void)play(realm, form, code, "[1,2,3]", "{}");
 }
 
-/* Run what calls with these capabilities run first. */
-static void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
-{
-    static const char json[] =
-        "{\"status\":200,\"statusText\":\"OK\",\"url\":\"http://a.example/b\","
-        "\"headers\":[[\"content-type\",\"application/json\"],[\"x\",\"y\"]],"
-        "\"redirected\":false}";
-
-    for (size_t i = 0; i < GBX_COUNTOF(samples); i++)
-        if ((samples[i].bit & capabilities) != 0)
-            (void)play(realm, GBX_FORM_FUNCTION, samples[i].code, NULL, json);
-    gbx_host_forget(realm);
-}
-
 /* Run the function that a preload has left, as gbx_warm(): with 0, which compiles its
  * code, or as the script `code` calls it. */
 static void gbx_warm_preloads(gbx_realm *realm, const char *code)
@@ -333,15 +319,27 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
         }
         run(realm, "const x = await 1; return params.length + x", GBX_FORM_BODY);
         warm_common(realm, COMMON_TIMES);
-        gbx_helpers_warm(realm);
+        /* For a template that is forked many times: compile what first uses run. */
+        (void)JSObjectCallAsFunction(realm->ctx, realm->warm_helpers, NULL, 0, NULL,
+                                     NULL);
         forget_match(realm);
     }
 }
 
 void gbx_realm_warm_own(gbx_realm *realm, int how_much)
 {
-    if (how_much > 0 && realm->capabilities != 0)
-        gbx_warm_capabilities(realm, realm->capabilities);
+    static const char json[] =
+        "{\"status\":200,\"statusText\":\"OK\",\"url\":\"http://a.example/b\","
+        "\"headers\":[[\"content-type\",\"application/json\"],[\"x\",\"y\"]],"
+        "\"redirected\":false}";
+
+    /* Run what calls with these capabilities run first. */
+    if (how_much > 0 && realm->capabilities != 0) {
+        for (size_t i = 0; i < GBX_COUNTOF(samples); i++)
+            if ((samples[i].bit & realm->capabilities) != 0)
+                (void)play(realm, GBX_FORM_FUNCTION, samples[i].code, NULL, json);
+        gbx_host_forget(realm);
+    }
     if (how_much > 0 && realm->preload_warm != NULL)
         gbx_warm_preloads(realm, NULL);
     if (how_much > 0)

@@ -23,19 +23,6 @@ struct question {
     gbx_explanation *explanation;
 };
 
-static size_t column_offset(const char *text, size_t start, size_t end, uint32_t column)
-{
-    size_t at = start;
-
-    for (uint32_t unit = 1; unit < column && at < end; unit++) {
-        size_t step = gbx_utf8_sequence((const uint8_t *)text + at, end - at);
-
-        unit += step == 4;
-        at += step == 0 ? 1 : step;
-    }
-    return at;
-}
-
 /* Make an offset in the text one in the region that was parsed. */
 static size_t into_region(gbx_region region, size_t offset)
 {
@@ -47,15 +34,20 @@ static size_t into_region(gbx_region region, size_t offset)
 static void locate(gbx_case *c, const struct question *q)
 {
     const gbx_explanation *e = q->explanation;
-    size_t start = 0;
+    size_t start = 0, at;
     size_t end = q->len;
 
-    c->offset = GBX_NO_OFFSET;
     if (e->line != 0)
         (void)gbx_lines_find(q->text, q->len, e->line, &start, &end);
-    if (e->line != 0 && e->column != 0)
-        c->offset =
-            into_region(q->region, column_offset(q->text, start, end, e->column));
+    at = start;
+    for (uint32_t unit = 1; unit < e->column && at < end; unit++) {
+        size_t step = gbx_utf8_sequence((const uint8_t *)q->text + at, end - at);
+
+        unit += step == 4; /* a column is a UTF-16 unit */
+        at += step == 0 ? 1 : step;
+    }
+    c->offset =
+        e->line != 0 && e->column != 0 ? into_region(q->region, at) : GBX_NO_OFFSET;
     c->is_placed = e->line != 0;
     c->past_end = e->line != 0 && end >= q->region.end;
     c->line_start = into_region(q->region, start);

@@ -163,19 +163,6 @@ static bool is_list_method(const char *text, size_t len)
         text + at, len - at);
 }
 
-/* Move to the last such name on the line up to the engine's position. */
-static void point_to(gbx_case *c, const char *name, size_t len)
-{
-    uint32_t k, end;
-
-    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
-         k++)
-        if (c->tree.nodes[c->leaves.nodes[k]].kind != GBX_NODE_PROPERTY_NAME &&
-            gbx_leaf_start(&c->leaves, k) <= c->offset &&
-            gbx_tree_is_text(&c->tree, c->leaves.nodes[k], name, len))
-            c->at = gbx_leaf_start(&c->leaves, k);
-}
-
 /* True if a '[' on the line continues the previous line, which was meant to end. */
 static bool is_line_indexed(const gbx_case *c)
 {
@@ -254,13 +241,20 @@ static bool explain_value(gbx_case *c)
 static bool explain_name(gbx_case *c)
 {
     const char *unknown_name = strstr(c->message, "Can't find variable: ");
+    const gbx_leaves *l = &c->leaves;
     size_t len;
-    uint32_t node;
+    uint32_t node, k, end;
 
     if (unknown_name != NULL) {
         unknown_name += strlen("Can't find variable: ");
         len = gbx_text_name_length(unknown_name);
-        point_to(c, unknown_name, len);
+        /* Move to the last such name on the line up to the engine's position. */
+        gbx_leaves_between(l, c->line_start, c->line_end, &k, &end);
+        for (; k < end; k++)
+            if (c->tree.nodes[l->nodes[k]].kind != GBX_NODE_PROPERTY_NAME &&
+                gbx_leaf_start(l, k) <= c->offset &&
+                gbx_tree_is_text(&c->tree, l->nodes[k], unknown_name, len))
+                c->at = gbx_leaf_start(l, k);
         c->hint = unknown_hint(c, unknown_name, len);
         return true;
     }

@@ -320,26 +320,6 @@ static bool explain_types(gbx_case *c)
     return false;
 }
 
-/* True for a ':' in an object that the engine read as a function body. */
-static bool is_bare_object(const gbx_leaves *l, uint32_t k)
-{
-    uint32_t opener = gbx_leaf_is(l, k, ":") ? gbx_leaf_opener(l, k) : GBX_NO_LEAF;
-
-    return gbx_leaf_is(l, opener, "{") &&
-           gbx_leaf_is(l, gbx_leaf_before(l, opener), "=>");
-}
-
-/* True if it closes the function that wraps the code: the engine accepts it and fails
- * on the next token. */
-static bool closes_ours(const gbx_case *c, uint32_t i)
-{
-    size_t start = c->tree.nodes[i].start;
-
-    return start <= c->line_end &&
-           (start >= c->line_start ||
-            strstr(c->message, "to end a compound expression") != NULL);
-}
-
 /* Brackets first: for an open one the engine only reports an early end. */
 static bool explain_bracket(gbx_case *c, uint32_t culprit)
 {
@@ -348,36 +328,33 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
         c->tree.has_error ? gbx_tree_unpaired(&c->tree, &is_open) : GBX_NO_NODE;
     bool at_end = c->past_end || strstr(c->message, "EOF") != NULL ||
                   strstr(c->message, "end of script") != NULL;
+    bool closes_ours;
+    size_t start;
 
     if (i == GBX_NO_NODE || strstr(c->message, "Unterminated") != NULL ||
         strstr(c->message, "not closed properly") != NULL)
         return false;
+    start = c->tree.nodes[i].start;
     if (is_open && at_end &&
         (culprit == GBX_NO_LEAF || !gbx_leaf_is_suspect(&c->leaves, culprit) ||
          gbx_leaf_is_one_of(&c->leaves, culprit, ") ] }"))) {
-        c->at = c->tree.nodes[i].start;
+        c->at = start;
         c->hint = GBX_HINT_OPEN;
         return true;
     }
-    if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) || closes_ours(c, i))) {
-        c->at = c->tree.nodes[i].start;
+    /* It closes the function that wraps the code: the engine accepts it and fails on the
+     * next token. */
+    closes_ours = start <= c->line_end &&
+                  (start >= c->line_start ||
+                   strstr(c->message, "to end a compound expression") != NULL);
+    if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) || closes_ours)) {
+        c->at = start;
         c->hint = gbx_tree_is(&c->tree, i, ")")   ? GBX_HINT_CLOSE_ROUND
                   : gbx_tree_is(&c->tree, i, "]") ? GBX_HINT_CLOSE_SQUARE
                                                   : GBX_HINT_CLOSE_CURLY;
         return true;
     }
     return false;
-}
-
-/* The code is cut off: point to the end of its last token. */
-static bool explain_end(gbx_case *c)
-{
-    if (c->leaves.count == 0 || (strstr(c->message, "EOF") == NULL &&
-                                 strstr(c->message, "end of script") == NULL))
-        return false;
-    c->at = c->tree.nodes[c->leaves.nodes[c->leaves.count - 1]].end;
-    c->hint = GBX_HINT_CUT;
-    return true;
 }
 
 /* The hint for a separator missing before a value, if the message names no context. */
@@ -407,13 +384,19 @@ static uint32_t separator_hint(const gbx_case *c, uint32_t k)
 static void explain_culprit(gbx_case *c, uint32_t k)
 {
     uint32_t hint = foreign(c, &k);
+    uint32_t opener =
+        gbx_leaf_is(&c->leaves, k, ":") ? gbx_leaf_opener(&c->leaves, k) : GBX_NO_LEAF;
+    /* A ':' in an object that the engine read as a function body. */
+    bool is_bare_object =
+        gbx_leaf_is(&c->leaves, opener, "{") &&
+        gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, opener), "=>");
     bool is_statement = k == 0 && c->form == GBX_FORM_FUNCTION &&
                         (strstr(c->message, "Unexpected keyword") != NULL ||
                          gbx_leaf_is_one_of(&c->leaves, k, ";"));
 
-    if (hint == GBX_HINT_NONE && is_bare_object(&c->leaves, k)) {
+    if (hint == GBX_HINT_NONE && is_bare_object) {
         hint = GBX_HINT_OBJECT;
-        k = gbx_leaf_opener(&c->leaves, k);
+        k = opener;
     }
     if (hint == GBX_HINT_NONE &&
         gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k), OPERATORS) &&
@@ -461,8 +444,15 @@ void gbx_explain_syntax(gbx_case *c)
         c->hint = GBX_HINT_ENTITY;
         return;
     }
-    if (explain_bracket(c, culprit) || explain_end(c))
+    if (explain_bracket(c, culprit))
         return;
+    /* The code is cut off: point to the end of its last token. */
+    if (c->leaves.count > 0 && (strstr(c->message, "EOF") != NULL ||
+                                strstr(c->message, "end of script") != NULL)) {
+        c->at = c->tree.nodes[c->leaves.nodes[c->leaves.count - 1]].end;
+        c->hint = GBX_HINT_CUT;
+        return;
+    }
     if (culprit != GBX_NO_LEAF) {
         explain_culprit(c, culprit);
         return;

@@ -24,11 +24,6 @@ static uint32_t name_below(const gbx_tree *t, uint32_t i)
                : i;
 }
 
-static bool is_callee(const gbx_tree *t, uint32_t member)
-{
-    return t->nodes[member].field == GBX_FIELD_FUNCTION;
-}
-
 static bool is_assigned(const gbx_tree *t, uint32_t member)
 {
     uint32_t up = t->nodes[member].parent;
@@ -52,7 +47,7 @@ static bool is_read(const gbx_tree *t, uint32_t i)
     if (t->nodes[i].kind != GBX_NODE_PROPERTY_NAME)
         return false;
     if (t->nodes[up].kind == GBX_NODE_MEMBER)
-        return !is_callee(t, up) && !is_assigned(t, up);
+        return t->nodes[up].field != GBX_FIELD_FUNCTION && !is_assigned(t, up);
     return t->nodes[up].kind == GBX_NODE_OTHER; /* of a pattern */
 }
 
@@ -84,7 +79,8 @@ static bool is_defined(const gbx_tree *t, const char *name, size_t len)
         if (!gbx_tree_is_text(t, name_below(t, i), name, len) || is_read(t, i))
             continue;
         if (t->nodes[i].kind == GBX_NODE_SHORTHAND ||
-            (t->nodes[i].kind == GBX_NODE_PROPERTY_NAME && !is_callee(t, up)) ||
+            (t->nodes[i].kind == GBX_NODE_PROPERTY_NAME &&
+             t->nodes[up].field != GBX_FIELD_FUNCTION) ||
             (t->nodes[i].kind == GBX_NODE_STRING &&
              (t->nodes[up].kind == GBX_NODE_PAIR ||
               t->nodes[up].kind == GBX_NODE_SUBSCRIPT)))

@@ -502,14 +502,6 @@ static bool is_one_name(const gbx_tree *t, uint32_t i)
            t->nodes[i].next == name + 2;
 }
 
-/* f<T>() is a call: a comparison needs an operand. */
-static bool has_arguments(const gbx_tree *t, uint32_t call)
-{
-    uint32_t arguments = gbx_tree_child(t, call, GBX_FIELD_ARGUMENTS);
-
-    return arguments == GBX_NO_NODE || gbx_tree_inner(t, arguments) != GBX_NO_NODE;
-}
-
 /*
  * True if the token after f<T>, not a call, makes it a comparison: a token on the same
  * line that can only begin an operand, or a sign on any line.
@@ -533,12 +525,15 @@ static bool is_operand_behind(const gbx_tree *t, uint32_t i)
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names)
 {
     uint32_t parent = t->nodes[i].parent;
+    uint32_t arguments = gbx_tree_child(t, parent, GBX_FIELD_ARGUMENTS);
     bool found = false;
 
     if (strcmp(gbx_tree_symbol_name(t, parent), "instantiation_expression") == 0)
         return is_operand_behind(t, i);
-    if (t->nodes[parent].kind != GBX_NODE_CALL || !has_arguments(t, parent) ||
-        is_one_name(t, i))
+    if (t->nodes[parent].kind != GBX_NODE_CALL || is_one_name(t, i))
+        return false;
+    /* f<T>() is a call: a comparison needs an operand. */
+    if (arguments != GBX_NO_NODE && gbx_tree_inner(t, arguments) == GBX_NO_NODE)
         return false;
     for (uint32_t k = i + 1; k < t->nodes[i].next; k++)
         if (!is_operand(t, k))

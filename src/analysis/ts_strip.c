@@ -242,35 +242,17 @@ static void join_async(struct pass *p, uint32_t i)
     p->to[t->nodes[i].start] = '(';
 }
 
-/* A field without a value, `get: T` or `static: T`: its name must not act as a keyword
- * for the next line. */
-static void end_field(struct pass *p, uint32_t i)
-{
-    uint32_t field = p->t->nodes[i].parent;
-
-    if (has_name(p->t, i, "type_annotation") &&
-        has_name(p->t, field, "public_field_definition") &&
-        gbx_tree_child(p->t, field, GBX_FIELD_VALUE) == GBX_NO_NODE)
-        p->to[p->t->nodes[i].start] = ';';
-}
-
-static bool is_property(const gbx_tree *t, uint32_t parameter)
-{
-    uint32_t first = parameter + 1;
-
-    return first < t->nodes[parameter].next &&
-           (has_name(t, first, "accessibility_modifier") ||
-            has_name(t, first, "override_modifier") ||
-            gbx_tree_token(t, parameter, "readonly") != GBX_NO_NODE);
-}
-
 /* True if the parameter was removed. */
 static bool take_parameter(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
     uint32_t after = t->nodes[i].next;
+    bool is_property =
+        i + 1 < after && (has_name(t, i + 1, "accessibility_modifier") ||
+                          has_name(t, i + 1, "override_modifier") ||
+                          gbx_tree_token(t, i, "readonly") != GBX_NO_NODE);
 
-    if (is_property(t, i)) {
+    if (is_property) {
         refuse(p, i, GBX_HINT_PROPERTY_PARAMETER);
         return true;
     }
@@ -350,7 +332,12 @@ static uint32_t step(struct pass *p, uint32_t i)
         blank_node(p, i);
         join_arrow(p, i);
         join_async(p, i);
-        end_field(p, i);
+        /* A field without a value, `get: T` or `static: T`: its name must not act as a
+         * keyword for the next line. */
+        if (has_name(p->t, i, "type_annotation") &&
+            has_name(p->t, node->parent, "public_field_definition") &&
+            gbx_tree_child(p->t, node->parent, GBX_FIELD_VALUE) == GBX_NO_NODE)
+            p->to[node->start] = ';';
         return node->next;
     case MODIFIER: blank_modifier(p, i); return node->next;
     case STATEMENT: blank_statement(p, i); return node->next;

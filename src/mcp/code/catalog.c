@@ -66,29 +66,28 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
                                                     const char **ret_code)
 {
     const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
-    const char *names[SERVERS_MAX] = {NULL};
-    const char *near;
 
     *ret_code = found != NULL && found->fault != NULL ? "UPSTREAM_START" : "NOT_FOUND";
     if (found != NULL && !found->disabled)
         return found;
-    if (found != NULL) {
-        if (found->fault != NULL)
-            (void)gbx_buf_printf(message, "the server '%s' cannot start: %s",
-                                 found->name, found->fault);
-        else
-            (void)gbx_buf_printf(message,
-                                 "the server '%s' is disabled in the configuration",
-                                 found->name);
-        return NULL;
+    if (found == NULL) {
+        const char *names[SERVERS_MAX] = {NULL};
+        const char *near = gbx_nearest_name(name, names, list_servers(code, names));
+
+        (void)gbx_buf_printf(message, "unknown server '%.64s'", name);
+        if (near != NULL)
+            (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
+        (void)gbx_buf_puts(message, " (");
+        gbx_code_put_servers(code, message);
+        (void)gbx_buf_puts(message, ")");
+    } else if (found->fault != NULL) {
+        (void)gbx_buf_printf(message, "the server '%s' cannot start: %s", found->name,
+                             found->fault);
+    } else {
+        (void)gbx_buf_printf(message,
+                             "the server '%s' is disabled in the configuration",
+                             found->name);
     }
-    near = gbx_nearest_name(name, names, list_servers(code, names));
-    (void)gbx_buf_printf(message, "unknown server '%.64s'", name);
-    if (near != NULL)
-        (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
-    (void)gbx_buf_puts(message, " (");
-    gbx_code_put_servers(code, message);
-    (void)gbx_buf_puts(message, ")");
     return NULL;
 }
 

@@ -145,19 +145,16 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
 
 /* ---- the time limit -------------------------------------------------------------- */
 
-/* Stop the run after a timeout or a cancellation. It ends later, but soon. */
-static void stop(gbx_code_run *run)
+/* Stop the run after a timeout, or if the client cancelled the request or is gone. It
+ * ends later, but soon. */
+static void stop(void *user)
 {
+    gbx_code_run *run = user;
+
     if (run->box_run != NULL)
         gbx_box_abort(run->box_run);
     for (gbx_code_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
         gbx_gate_cancel(&n->base);
-}
-
-/* The client cancelled the request, or is gone. */
-static void on_cancel(void *user)
-{
-    stop(user);
 }
 
 static void arm(gbx_code_run *run)
@@ -201,7 +198,7 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
      * asked. */
     gbx_mcp_timer_init(&run->timer, code->loop, on_tick, run);
     arm(run);
-    gbx_mcp_on_cancel(request, on_cancel, run);
+    gbx_mcp_on_cancel(request, stop, run);
     limits.cpu_ms = timeout_ms; /* the clock is checked by on_tick() */
     call.form = GBX_FORM_SCRIPT;
     call.code = run->text;

@@ -157,11 +157,6 @@ static void write_server(const gbx_mcp_upstream_config *c, bool is_short, gbx_bu
     (void)gbx_buf_puts(to, is_short ? ", " : "\n");
 }
 
-static size_t characters(const gbx_buf *text)
-{
-    return gbx_utf16_units((const char *)text->data, text->len);
-}
-
 /* False: the text would get too long without is_short, and is unchanged. */
 static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
 {
@@ -176,7 +171,8 @@ static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
             continue;
         if (left == 0)
             write_server(c, is_short, to);
-        if (left > 0 || characters(to) + mark > GBX_MCP_TOLD_MAX) {
+        if (left > 0 || gbx_utf16_units((const char *)to->data, to->len) + mark >
+                            GBX_MCP_TOLD_MAX) {
             to->len = before;
             left++;
         }
@@ -301,7 +297,8 @@ static char *describe_execute(const gbx_mcp_code *code)
     start = to.len;
     (void)gbx_buf_puts(&to, "Servers:\n");
     if (code->declared != NULL && write_servers(code, false, &to) &&
-        gbx_buf_puts(&to, code->declared) && characters(&to) <= GBX_MCP_TOLD_MAX)
+        gbx_buf_puts(&to, code->declared) &&
+        gbx_utf16_units((const char *)to.data, to.len) <= GBX_MCP_TOLD_MAX)
         return gbx_buf_take_string(&to, NULL);
     to.len = start;
     (void)gbx_buf_printf(&to,

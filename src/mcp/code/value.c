@@ -217,19 +217,6 @@ static bool is_absent(gbx_view structured, gbx_view content)
            !gbx_view_is_text(gbx_value_text_of(block), "null");
 }
 
-static bool has_media(gbx_view content)
-{
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view block;
-
-    while (gbx_view_kind(content) == '[' &&
-           gbx_view_next(content, &cursor, &name, &block))
-        if (is_media(block))
-            return true;
-    return false;
-}
-
 /* Append the value unchanged, except that media become handles, as in content. */
 static void append_structured(gbx_view value, unsigned depth,
                               const gbx_value_keeper *keeper, gbx_buf *to)
@@ -351,6 +338,10 @@ gbx_value_parts gbx_value_parts_of(gbx_view result)
 bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *keeper,
                          gbx_buf *to, gbx_buf *message)
 {
+    bool has_media = false;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view block;
     gbx_buf text;
 
     if (parts->is_error) {
@@ -360,9 +351,11 @@ bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *k
         gbx_buf_cleanup(&text);
         return false;
     }
+    while (gbx_view_kind(parts->content) == '[' && !has_media &&
+           gbx_view_next(parts->content, &cursor, &name, &block))
+        has_media = is_media(block);
     if (!is_absent(parts->structured, parts->content))
-        append_structured(parts->structured, has_media(parts->content) ? 0 : DEPTH_MAX,
-                          keeper, to);
+        append_structured(parts->structured, has_media ? 0 : DEPTH_MAX, keeper, to);
     else if (gbx_view_kind(parts->content) == '[')
         append_content(parts->content, keeper, to);
     else

@@ -107,11 +107,6 @@ static looks look(watched *f)
     return now;
 }
 
-static bool equal(const looks *a, const looks *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
 /* ---- changes --------------------------------------------------------------------- */
 
 static void tell(gbx_data_watch *w, size_t index, const looks *now,
@@ -130,10 +125,10 @@ static bool examine(gbx_data_watch *w, size_t index)
 {
     watched *f = &w->files[index];
     looks now = look(f);
-    bool is_still = equal(&now, &f->last);
+    bool is_still = memcmp(&now, &f->last, sizeof now) == 0;
 
     f->last = now;
-    if (is_still && (f->is_partly || !equal(&now, &f->loaded)))
+    if (is_still && (f->is_partly || memcmp(&now, &f->loaded, sizeof now) != 0))
         tell(w, index, &now, GBX_SOURCE_WHOLE);
     else if (is_still)
         f->patience = PATIENCE_MOST;

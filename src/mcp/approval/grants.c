@@ -146,20 +146,6 @@ static bool denies(const json_t *grant)
     return json_is_string(grant) && strcmp(json_string_value(grant), "allow") != 0;
 }
 
-/* A person who denies a tool need not know the server's spelling. */
-static bool is_denied(json_t *tools, const char *tool)
-{
-    const char *name;
-    json_t *grant;
-
-    json_object_foreach(tools, name, grant)
-    {
-        if (denies(grant) && gbx_names_alike(name, tool))
-            return true;
-    }
-    return false;
-}
-
 /* ---- a run, a session -------------------------------------------------------- */
 
 /* NULL: the default has asked. */
@@ -310,8 +296,8 @@ void gbx_grants_file_free(gbx_grants_file *grants)
 gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
                                 const char *tool, gbx_grant *ret, gbx_error *reterr)
 {
-    json_t *tools;
-    const char *grant;
+    json_t *tools, *answer;
+    const char *name;
 
     *ret = GBX_GRANT_NONE;
     if (grants->config[0] == '\0')
@@ -321,11 +307,14 @@ gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
         return grants->err.status;
     }
     tools = tools_of(grants, server);
-    grant = json_string_value(json_object_get(tools, tool));
-    if (is_denied(tools, tool))
-        *ret = GBX_GRANT_DENY;
-    else if (grant != NULL)
+    if (json_is_string(json_object_get(tools, tool)))
         *ret = GBX_GRANT_ALLOW;
+    /* A person who denies a tool need not know the server's spelling. */
+    json_object_foreach(tools, name, answer)
+    {
+        if (denies(answer) && gbx_names_alike(name, tool))
+            *ret = GBX_GRANT_DENY;
+    }
     return GBX_OK;
 }
 

@@ -171,26 +171,23 @@ static bool is_in_range(const char *text, size_t len)
     return (!scaled && len <= 300) || isfinite(strtod(text, NULL));
 }
 
-static size_t read_number(reading *r, size_t at)
-{
-    size_t len = 1;
-
-    while (at + len < r->len && strchr("+-.eE0123456789", r->text[at + len]) != NULL)
-        len++;
-    if (!is_in_range(r->text + at, len))
-        object_to(r, r->text + at,
-                  "is a number that not every program reads alike: send it as text");
-    return at + len;
-}
-
 static size_t read_token(reading *r, size_t at)
 {
     char c = r->text[at];
+    size_t len = 1;
 
     if (c == '"')
         return read_string(r, at);
-    if (c == '-' || (c >= '0' && c <= '9'))
-        return read_number(r, at);
+    if (c == '-' || (c >= '0' && c <= '9')) {
+        while (at + len < r->len &&
+               strchr("+-.eE0123456789", r->text[at + len]) != NULL)
+            len++;
+        if (!is_in_range(r->text + at, len))
+            object_to(
+                r, r->text + at,
+                "is a number that not every program reads alike: send it as text");
+        return at + len;
+    }
     if (c == '{')
         r->starts[r->depth++] = r->members.len;
     else if (c == '}')

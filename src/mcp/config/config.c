@@ -164,15 +164,6 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
 /* Comments, and commas before closing brackets, are replaced by blanks, so that all
  * other text keeps its position. */
 
-/* The offset behind the string that begins at `at`. */
-static size_t past_string(const char *text, size_t len, size_t at)
-{
-    for (at++; at < len && text[at] != '"'; at++)
-        if (text[at] == '\\')
-            at++;
-    return at < len ? at + 1 : len;
-}
-
 /* The offset behind the comment at `at`; or `at` itself if no whole comment is
  * there. */
 static size_t past_comment(const char *text, size_t len, size_t at)
@@ -213,7 +204,11 @@ static void blank(char *text, size_t len)
             comma = at;
         else if (strchr(" \t\r\n", text[at]) == NULL || text[at] == '\0')
             comma = len;
-        at = text[at] == '"' ? past_string(text, len, at) : at + 1;
+        if (text[at] == '"') /* to the end of the string */
+            for (at++; at < len && text[at] != '"'; at++)
+                if (text[at] == '\\')
+                    at++;
+        at++;
     }
 }
 

@@ -134,16 +134,6 @@ static bool ask_worker(const check_args *args, gbx_policy *policy,
     return gbx_trouble_host(trouble, status);
 }
 
-/* False if the guard found nothing, or a syntax error without a hint: ask a worker. */
-static bool knows_why(const gbx_report *report)
-{
-    gbx_violation first = gbx_report_count(report) > 0
-                              ? gbx_report_get(report, 0)
-                              : (gbx_violation){.code = GBX_CODE_SYNTAX, .hint = ""};
-
-    return first.code != GBX_CODE_SYNTAX || first.hint[0] != 0;
-}
-
 /* Read and check; on failure *trouble says why. */
 static bool check(const char *path, check_args *args, gbx_file_text *text,
                   findings *ret, gbx_trouble *trouble)
@@ -162,8 +152,16 @@ static bool check(const char *path, check_args *args, gbx_file_text *text,
         return gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, text->name);
     status = gbx_policy_check(policy, text->data, text->len, (gbx_form)args->form, NULL,
                               &ret->report, &trouble->err);
-    return gbx_trouble_host(trouble, status) &&
-           (knows_why(ret->report) || ask_worker(args, policy, text, ret, trouble));
+    if (!gbx_trouble_host(trouble, status))
+        return false;
+    if (gbx_report_count(ret->report) > 0) {
+        gbx_violation first = gbx_report_get(ret->report, 0);
+
+        if (first.code != GBX_CODE_SYNTAX || first.hint[0] != 0)
+            return true;
+    }
+    /* The guard found nothing, or a syntax error without a hint. */
+    return ask_worker(args, policy, text, ret, trouble);
 }
 
 static void free_findings(findings *found)

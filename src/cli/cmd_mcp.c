@@ -156,15 +156,15 @@ static int serve_by_children(gbx_mcp_args *args)
         args->console != NULL)
         gbx_cli_hide_memory();
     if (status == GBX_OK && !is_http(args)) {
-        int exit;
+        int served;
 
         /* Serve over stdio, and the page, whose own calls are served by children. */
         args->page = gbx_console_new(args->console);
         args->spawner = spawner;
-        exit = gbx_mcp_serve(args);
+        served = gbx_mcp_serve(args);
         gbx_console_free(args->page);
         (void)close(spawner);
-        return exit;
+        return served;
     }
     gbx_mcp_raise_descriptors();
     if (!gbx_trouble_host(&trouble, status) ||
@@ -184,22 +184,12 @@ static const char *given_limit(const gbx_limits *limits)
                                       : NULL;
 }
 
-/* Refuse a limit without effect: the user would believe that it applies to scripts. */
-static int idle_limit(const char *name)
-{
-    char message[160];
-
-    (void)snprintf(message, sizeof message,
-                   "'--%s' is a limit of --data: those of scripts are \"limits\" under "
-                   "\"glovebox\" in the file of --config",
-                   name);
-    return gbx_command_misuse(&gbx_command_mcp, false, message);
-}
-
 static int mcp_main(void *parsed)
 {
     gbx_mcp_args *args = parsed;
     gbx_error err = {0};
+    const char *limit = given_limit(&args->common.options.limits);
+    char message[160];
     int status;
 
     args->spawner = args->page_fd = -1;
@@ -220,8 +210,15 @@ static int mcp_main(void *parsed)
     if (args->data.count == 0 && args->config == NULL)
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "there is nothing to serve: give --data or --config");
-    if (args->data.count == 0 && given_limit(&args->common.options.limits) != NULL)
-        return idle_limit(given_limit(&args->common.options.limits));
+    /* Refuse a limit without effect: the user would believe that it applies to
+     * scripts. */
+    if (args->data.count == 0 && limit != NULL) {
+        (void)snprintf(message, sizeof message,
+                       "'--%s' is a limit of --data: those of scripts are \"limits\" "
+                       "under \"glovebox\" in the file of --config",
+                       limit);
+        return gbx_command_misuse(&gbx_command_mcp, false, message);
+    }
     if (args->data.count == 0 &&
         (args->show.count > 0 || args->examples != GBX_EXAMPLES_PATTERNS))
         return gbx_command_misuse(&gbx_command_mcp, false,

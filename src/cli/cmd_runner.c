@@ -310,20 +310,6 @@ static bool take_caps(runner_args *args, gbx_trouble *trouble)
     return true;
 }
 
-/* Of an engine's report, as "12 of 12": those that stand. */
-static char *layers_of(gbx_view report)
-{
-    gbx_view layers = gbx_view_member(report, "layers");
-    size_t standing = 0;
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view layer;
-
-    while (gbx_view_next(layers, &cursor, &name, &layer))
-        standing += gbx_view_is_true(gbx_view_member(layer, "stands"));
-    return gbx_printed("%zu of %zu", standing, gbx_view_count(layers));
-}
-
 /* Make an engine once: a machine that cannot run a call must not take one. */
 static gbx_status look_at_machine(const runner_args *args, gbx_server_options *to,
                                   gbx_error *err)
@@ -331,8 +317,8 @@ static gbx_status look_at_machine(const runner_args *args, gbx_server_options *t
     gbx_options options = args->common.options;
     gbx_engine *engine = NULL;
     char *json = NULL;
-    gbx_view report;
-    gbx_view days;
+    gbx_view report, days, layers, name, layer;
+    size_t standing = 0;
     gbx_status status;
 
     options.pool_size = 1;
@@ -343,7 +329,10 @@ static gbx_status look_at_machine(const runner_args *args, gbx_server_options *t
     if (status == GBX_OK && gbx_view_open(json, strlen(json), &report)) {
         days = gbx_view_member(report, "engineDays");
         to->engine_days = days.at != NULL ? (uint32_t)strtoul(days.at, NULL, 10) : 0;
-        to->layers = layers_of(report);
+        layers = gbx_view_member(report, "layers");
+        for (size_t at = 0; gbx_view_next(layers, &at, &name, &layer);)
+            standing += gbx_view_is_true(gbx_view_member(layer, "stands"));
+        to->layers = gbx_printed("%zu of %zu", standing, gbx_view_count(layers));
         to->js_engine =
             gbx_need(gbx_view_string(gbx_view_member(report, "engine"), 128));
     }

@@ -461,18 +461,6 @@ static void on_alarm(int number)
     _exit(exit_status);
 }
 
-/* Exit in FREE_MS and more_ms, freed or not: a client that waits would kill us
- * anyway. */
-static void limit_the_end(int status, uint32_t more_ms)
-{
-    struct sigaction action = {.sa_handler = on_alarm};
-    struct itimerval timer = {.it_value = gbx_clock_timeval(FREE_MS + more_ms)};
-
-    exit_status = status;
-    (void)sigaction(SIGALRM, &action, NULL);
-    (void)setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 static void cleanup(serving *s)
 {
     gbx_console_link_free(s->page);
@@ -543,6 +531,9 @@ void gbx_mcp_raise_descriptors(void)
 int gbx_mcp_serve(gbx_mcp_args *args)
 {
     serving s = {.args = args, .in_fd = -1, .out_fd = -1};
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval timer = {0};
+    uint32_t spans_ms = 0;
     int status;
 
     s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
@@ -553,9 +544,13 @@ int gbx_mcp_serve(gbx_mcp_args *args)
         instruct(&s);
         gbx_mcp_raise_descriptors();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
-        limit_the_end(status, s.servers.traces != NULL
-                                  ? gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS)
-                                  : 0);
+        /* Exit then, freed or not: a client that waits would kill us anyway. */
+        if (s.servers.traces != NULL)
+            spans_ms = gbx_timeout_ms(GBX_TIMEOUT_LAST_SPANS);
+        timer.it_value = gbx_clock_timeval(FREE_MS + spans_ms);
+        exit_status = status;
+        (void)sigaction(SIGALRM, &action, NULL);
+        (void)setitimer(ITIMER_REAL, &timer, NULL);
         status = look_at_the_log(&s, status, gbx_security_log_check);
     } else {
         gbx_trouble_print(&s.err, &s.trouble);

@@ -240,22 +240,20 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     }
 }
 
-/* Does text of this length begin with an exponent that may lead beyond 2^53 - 1? */
-static bool is_exponent(const uint8_t *text, size_t len)
-{
-    return len > 2 && (text[0] | 0x20) == 'e' &&
-           (text[1] == '+' || (isdigit(text[1]) != 0 && isdigit(text[2]) != 0));
-}
-
 /* True if the code may have a number beyond 2^53 - 1: 16 digits, or an exponent. */
 static bool may_have_digits(gbx_span code)
 {
     size_t run = 0; /* characters that began with a digit */
 
     for (size_t i = 0; i < code.len; i++) {
-        uint8_t c = code.data[i];
+        const uint8_t *at = code.data + i;
+        uint8_t c = at[0];
+        /* Of an exponent that may lead beyond 2^53 - 1. */
+        bool is_exponent =
+            code.len - i > 2 && (c | 0x20) == 'e' &&
+            (at[1] == '+' || (isdigit(at[1]) != 0 && isdigit(at[2]) != 0));
 
-        if (run > 0 && is_exponent(code.data + i, code.len - i))
+        if (run > 0 && is_exponent)
             return true;
         run =
             isdigit(c) != 0 || (run > 0 && (isalnum(c) != 0 || c == '_')) ? run + 1 : 0;

@@ -154,27 +154,12 @@ static void find_object(struct work *w, size_t len)
     w->shape.return_count = 1;
 }
 
-/*
- * t: of broken code without types. Find what the engine would not report: empty code,
- * or a bracket that closes the function which the engine puts around the code.
- */
-static void find_fault(struct work *w, const gbx_tree *t)
-{
-    bool is_open = false;
-    uint32_t bracket = t->has_error ? gbx_tree_unpaired(t, &is_open) : GBX_NO_NODE;
-
-    if (t->has_error && (bracket == GBX_NO_NODE || is_open ||
-                         t->nodes[bracket].start > gbx_tree_first_error(t)))
-        return;
-    w->fault.hint = GBX_HINT_UNREADABLE;
-    if (t->has_error && t->nodes[bracket].start <= w->fault.offset)
-        w->fault = (gbx_types_fault){GBX_HINT_CLOSES_NOTHING, t->nodes[bracket].start};
-}
-
 static void look(void *user)
 {
     struct work *w = user;
     size_t len = w->region.end - w->region.start;
+    uint32_t bracket = GBX_NO_NODE;
+    bool is_open = false;
     gbx_tree t;
 
     if (!take_types(w, len, &t))
@@ -190,8 +175,18 @@ static void look(void *user)
     gbx_entry_point_find(&t, w->copy + w->region.start, &w->shape);
     if (t.has_error && w->form == GBX_FORM_SCRIPT)
         find_object(w, len);
-    if (w->is_broken && w->fault.hint == GBX_HINT_NONE)
-        find_fault(w, &t);
+    if (!w->is_broken || w->fault.hint != GBX_HINT_NONE)
+        return;
+    /* Find what the engine would not report: empty code, or a bracket that closes the
+     * function which the engine puts around the code. */
+    if (t.has_error)
+        bracket = gbx_tree_unpaired(&t, &is_open);
+    if (t.has_error && (bracket == GBX_NO_NODE || is_open ||
+                        t.nodes[bracket].start > gbx_tree_first_error(&t)))
+        return;
+    w->fault.hint = GBX_HINT_UNREADABLE;
+    if (t.has_error && t.nodes[bracket].start <= w->fault.offset)
+        w->fault = (gbx_types_fault){GBX_HINT_CLOSES_NOTHING, t.nodes[bracket].start};
 }
 
 /* ---- what is compiled --------------------------------------------------------- */

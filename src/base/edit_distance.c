@@ -43,17 +43,6 @@ static size_t distance(const char *a, const char *b, size_t limit)
     return row[b_len];
 }
 
-/* The distance of the two, or limit. A prefix of the candidate with at least three
- * bytes has distance 1. */
-static size_t edits(const char *word, const char *candidate, size_t limit)
-{
-    size_t len = strlen(word);
-
-    return len >= 3 && strncmp(candidate, word, len) == 0
-               ? 1
-               : distance(word, candidate, limit);
-}
-
 /* The name in lower case without separators. False if it is too long. */
 static bool fold(const char *name, char ret[WORD_MAX + 1])
 {
@@ -84,7 +73,10 @@ static const char *search(const char *word, const char *const *candidates, size_
 
         if (folds ? !fold(candidates[i], folded) : strlen(other) > WORD_MAX)
             continue;
-        d = edits(word, other, limit);
+        /* A prefix of the candidate with at least three bytes has distance 1. */
+        d = word_len >= 3 && strncmp(other, word, word_len) == 0
+                ? 1
+                : distance(word, other, limit);
         if (d < limit && d < word_len) {
             limit = d;
             nearest = candidates[i];

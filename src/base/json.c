@@ -39,12 +39,6 @@ static void skip_space(checker *c)
         c->at++;
 }
 
-static bool is_short_escape(uint8_t b)
-{
-    return b == 'n' || b == '"' || b == '\\' || b == '/' || b == 't' || b == 'r' ||
-           b == 'b' || b == 'f';
-}
-
 static bool escape(checker *c)
 {
     c->at++;
@@ -56,7 +50,7 @@ static bool escape(checker *c)
             if (c->at == c->end || gbx_hex_digit(*c->at) < 0)
                 return refuse(c, "expected four hexadecimal digits after '\\u'");
         }
-    } else if (!is_short_escape(*c->at)) {
+    } else if (memchr("n\"\\/trbf", *c->at, 8) == NULL) {
         return refuse(c, "unknown escape in a string");
     }
     c->at++;

@@ -22,8 +22,12 @@ static uint32_t rotr(uint32_t x, unsigned n)
     return x >> n | x << (32 - n);
 }
 
-static void schedule(const uint8_t *block, uint32_t w[64])
+static void compress(uint32_t state[8], const uint8_t *block)
 {
+    uint32_t w[64];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+
     for (size_t t = 0; t < 16; t++)
         w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
                (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
@@ -33,15 +37,6 @@ static void schedule(const uint8_t *block, uint32_t w[64])
 
         w[t] = s1 + w[t - 7] + s0 + w[t - 16];
     }
-}
-
-static void compress(uint32_t state[8], const uint8_t *block)
-{
-    uint32_t w[64];
-    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
-    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
-
-    schedule(block, w);
     for (size_t t = 0; t < 64; t++) {
         uint32_t t1 = h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +
                       (g ^ (e & (f ^ g))) + constants[t] + w[t];

@@ -44,16 +44,9 @@ static bool append_point(gbx_buf *buf, uint32_t c)
     return gbx_buf_append(buf, out, n);
 }
 
-/* Variation selectors: show the character before as text or as an emoji. Invisible
- * themselves. */
-static bool is_shape(uint32_t c)
-{
-    return c == 0xFE0E || c == 0xFE0F;
-}
-
 /* Characters that move the cursor, reorder text or end a line in some program, and
- * invisible ones: Unicode's Default_Ignorable_Code_Point except is_shape(), annotation
- * and hieroglyph controls, and the Braille blank. */
+ * invisible ones: Unicode's Default_Ignorable_Code_Point except the variation selectors
+ * that is_shown() judges, annotation and hieroglyph controls, and the Braille blank. */
 static bool is_steering(uint32_t c)
 {
     static const struct {
@@ -101,7 +94,9 @@ static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escap
     if ((how & GBX_ESCAPE_TEXT) != 0 &&
         (c == '\n' || c == '\t' || (c == '\r' && i + 1 < len && d[i + 1] == '\n')))
         return true;
-    if (is_shape(c)) {
+    /* Variation selectors: show the character before as text or as an emoji. Invisible
+     * themselves. */
+    if (c == 0xFE0E || c == 0xFE0F) {
         *before = BEARS_JOINER;
         return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_SHAPE || b == BEARS_BOTH);
     }
@@ -110,18 +105,6 @@ static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escap
         return (how & GBX_ESCAPE_ALL) == 0 && (b == BEARS_JOINER || b == BEARS_BOTH);
     *before = bearer_of(c);
     return !is_steering(c);
-}
-
-/* Append as much as there is room for. */
-static bool append_run(gbx_buf *buf, const uint8_t *data, size_t len)
-{
-    size_t room = buf->ceiling - buf->len;
-
-    if (len <= room)
-        return gbx_buf_append(buf, data, len);
-    (void)gbx_buf_append(buf, data, gbx_utf8_cut(data, len, room));
-    buf->failed = true;
-    return false;
 }
 
 static bool append_escape(gbx_buf *buf, uint32_t c, gbx_escape how)
@@ -310,10 +293,16 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
 
     for (;;) {
         size_t plain = gbx_utf8_unescaped(d, len, how);
+        size_t room = buf->ceiling - buf->len;
+        size_t fitting = plain <= room ? plain : gbx_utf8_cut(d, plain, room);
         size_t n;
 
-        if (!append_run(buf, d, plain))
+        if (!gbx_buf_append(buf, d, fitting))
             return false;
+        if (fitting < plain) {
+            buf->failed = true;
+            return false;
+        }
         if (plain == len)
             return true;
         n = gbx_utf8_sequence(d + plain, len - plain);

@@ -107,18 +107,6 @@ static void unescape(char *text)
     *to = 0;
 }
 
-/* The part of path below root, or NULL if it is not below. */
-static const char *below(const char *root, const char *path)
-{
-    size_t len = strlen(root);
-
-    if (strcmp(root, "/") == 0)
-        return path;
-    if (strncmp(root, path, len) != 0 || (path[len] != '/' && path[len] != 0))
-        return NULL;
-    return path + len;
-}
-
 /* Our path in the v2 hierarchy: the line that begins with "0::". */
 static bool read_path(const gbx_cgroup_world *world, char *path, size_t size)
 {
@@ -144,12 +132,13 @@ static int open_directory(int dir, const char *name)
 /* The directory of the group at path, where this mount shows it. */
 static int open_group(const char *root, const char *point, const char *path)
 {
-    const char *part = below(root, path);
+    size_t len = strcmp(root, "/") != 0 ? strlen(root) : 0;
     char name[2 * PATH_SIZE];
 
-    if (part == NULL)
-        return -1;
-    (void)snprintf(name, sizeof name, "%s%s", point, part);
+    if (strncmp(root, path, len) != 0 ||
+        (len > 0 && path[len] != '/' && path[len] != 0))
+        return -1; /* path is not below root */
+    (void)snprintf(name, sizeof name, "%s%s", point, path + len);
     return open_directory(AT_FDCWD, name);
 }
 
@@ -301,13 +290,6 @@ static bool step_aside(int dir)
     return leaf >= 0 && gbx_cgroup_write(leaf, "cgroup.procs", "0");
 }
 
-/* A directory that is not a group is not ours either. */
-static bool divide_above(const gbx_cgroup_world *world, int above)
-{
-    return above >= 0 && look_at_claim(world, above) == OURS &&
-           first_missing(world, above) == NULL && switch_all_on(world, above);
-}
-
 static bool divide_own(const gbx_cgroup_world *world, int own, gbx_cgroup *group)
 {
     const char *missing = first_missing(world, own);
@@ -347,7 +329,9 @@ int gbx_cgroup_divide(const gbx_cgroup_world *world, gbx_cgroup *group)
     if (own < 0)
         return -1;
     above = open_directory(own, "..");
-    if (divide_above(world, above))
+    /* A directory that is not a group is not ours either. */
+    if (above >= 0 && look_at_claim(world, above) == OURS &&
+        first_missing(world, above) == NULL && switch_all_on(world, above))
         return gbx_fd_take(&above);
     return divide_own(world, own, group) ? gbx_fd_take(&own) : -1;
 }

@@ -47,15 +47,6 @@ const gbx_cgroup_world gbx_cgroup_here = {
 /* The lock, not the pid, shows whether a host lives: pids are reused, and the pid of a
  * host in another pid namespace means nothing here. */
 
-/* True for glovebox.PID.N; false for all other names, such as glovebox.host. */
-static bool is_name(const char *name)
-{
-    int end = 0;
-
-    (void)sscanf(name, GBX_CGROUP_PREFIX "%*[0-9].%*[0-9]%n", &end);
-    return end > 0 && name[end] == 0;
-}
-
 void gbx_cgroup_kill(int dir)
 {
     (void)gbx_cgroup_write(dir, "cgroup.kill", "1"); /* Linux 5.14 */
@@ -83,9 +74,14 @@ void gbx_cgroup_sweep(int parent)
         gbx_fd_close(&fd);
         return;
     }
-    while ((entry = readdir(list)) != NULL)
-        if (is_name(entry->d_name))
+    while ((entry = readdir(list)) != NULL) {
+        int end = 0;
+
+        /* glovebox.PID.N; not other names, such as glovebox.host */
+        (void)sscanf(entry->d_name, GBX_CGROUP_PREFIX "%*[0-9].%*[0-9]%n", &end);
+        if (end > 0 && entry->d_name[end] == 0)
             remove_if_stale(parent, entry->d_name);
+    }
     (void)closedir(list);
 }
 
@@ -183,14 +179,6 @@ static bool set_limits(gbx_cgroup *group, const gbx_cgroup_limits *limits)
     return true;
 }
 
-static bool is_populated(const gbx_cgroup *group)
-{
-    char text[128];
-
-    (void)gbx_fd_start(group->dir, "cgroup.events", text, sizeof text);
-    return gbx_cgroup_keyed(text, "populated") != 0;
-}
-
 void gbx_cgroup_init(gbx_cgroup *group)
 {
     memset(group, 0, sizeof *group);
@@ -262,9 +250,14 @@ void gbx_cgroup_close(gbx_cgroup *group)
     if (group->dir >= 0) {
         gbx_cgroup_kill(group->dir);
         uint32_t end_ms = gbx_timeout_ms(GBX_TIMEOUT_GROUP);
+        char text[128];
 
-        for (uint32_t ms = 0; ms < end_ms && is_populated(group); ms += END_STEP_MS)
+        for (uint32_t ms = 0; ms < end_ms; ms += END_STEP_MS) {
+            (void)gbx_fd_start(group->dir, "cgroup.events", text, sizeof text);
+            if (gbx_cgroup_keyed(text, "populated") == 0)
+                break;
             (void)poll(NULL, 0, END_STEP_MS);
+        }
         (void)unlinkat(group->parent, group->name, AT_REMOVEDIR);
     }
     gbx_fd_close(&group->events);

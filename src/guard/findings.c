@@ -40,14 +40,6 @@ static size_t step(const char *data, size_t len)
     return n == 0 ? 1 : n;
 }
 
-static void put_character(gbx_buf *buf, const char *data, size_t len)
-{
-    if (len == 1 && data[0] == '\t')
-        (void)gbx_buf_puts(buf, TAB);
-    else
-        (void)gbx_utf8_append_escaped(buf, data, len, GBX_ESCAPE_LINE);
-}
-
 /* Characters in [from, buf->len), which is valid UTF-8. */
 static size_t printed(const gbx_buf *buf, size_t from)
 {
@@ -71,10 +63,15 @@ static void put_window(gbx_buf *buf, const char *data, size_t len, uint32_t colu
     if (first > 1)
         (void)gbx_buf_puts(buf, "...");
     for (; i < len && at < first + WIDTH; at++) {
+        size_t n = step(data + i, len - i);
+
         if (at == column)
             *ret_caret = printed(buf, from);
-        put_character(buf, data + i, step(data + i, len - i));
-        i += step(data + i, len - i);
+        if (n == 1 && data[i] == '\t')
+            (void)gbx_buf_puts(buf, TAB);
+        else
+            (void)gbx_utf8_append_escaped(buf, data + i, n, GBX_ESCAPE_LINE);
+        i += n;
     }
     if (at <= column)
         *ret_caret = printed(buf, from);
@@ -230,11 +227,6 @@ static void put_missing(const gbx_tree *t, uint32_t i, size_t base, gbx_findings
                          "", "'%s' is missing here", name);
 }
 
-static bool overlaps(const gbx_node *error, const gbx_node *leaf)
-{
-    return leaf->start < error->end && leaf->end > error->start;
-}
-
 /* The first leaf of the error, or just before it, that ends after the error begins. */
 static uint32_t first_leaf(const gbx_leaves *l, uint32_t error)
 {
@@ -253,16 +245,6 @@ static uint32_t first_leaf(const gbx_leaves *l, uint32_t error)
     return low;
 }
 
-static void put_error(const gbx_leaves *l, uint32_t i, size_t base, gbx_findings *f)
-{
-    uint32_t at = first_leaf(l, i);
-
-    if (at < l->count)
-        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX,
-                         base + l->t->nodes[l->nodes[at]].start, "",
-                         "the parser cannot make sense of this");
-}
-
 /* True if it may be TypeScript. Types are removed in the worker: only there can the
  * rest be checked. */
 bool gbx_leaves_may_be_typescript(const gbx_leaves *l)
@@ -274,26 +256,16 @@ bool gbx_leaves_may_be_typescript(const gbx_leaves *l)
 
         for (uint32_t k = first > 0 ? first - 1 : 0;
              first < l->count && k < l->count && k < first + LEAVES_MAX; k++) {
-            if (k > first && !overlaps(&nodes[i], &nodes[l->nodes[k]]))
-                break;
+            const gbx_node *leaf = &nodes[l->nodes[k]];
+
+            if (k > first &&
+                (leaf->start >= nodes[i].end || leaf->end <= nodes[i].start))
+                break; /* not in the error */
             if (gbx_leaf_is_typescript(l, k))
                 return true;
         }
     }
     return false;
-}
-
-static void put_bracket(const gbx_tree *t, uint32_t i, bool is_open, size_t base,
-                        gbx_findings *f)
-{
-    const gbx_node *n = &t->nodes[i];
-
-    gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, base + n->start,
-                     is_open ? "close it, or remove it"
-                             : "remove it, or open it before",
-                     is_open ? "nothing closes this '%.*s'"
-                             : "this '%.*s' closes nothing",
-                     (int)(n->end - n->start), t->text + n->start);
 }
 
 /* True if the innermost function around i is not async. */
@@ -358,7 +330,14 @@ void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f)
     gbx_leaves leaves;
 
     if (bracket != GBX_NO_NODE) {
-        put_bracket(t, bracket, is_open, base, f);
+        const gbx_node *n = &t->nodes[bracket];
+
+        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, base + n->start,
+                         is_open ? "close it, or remove it"
+                                 : "remove it, or open it before",
+                         is_open ? "nothing closes this '%.*s'"
+                                 : "this '%.*s' closes nothing",
+                         (int)(n->end - n->start), t->text + n->start);
         return;
     }
     gbx_leaves_init(&leaves, t);
@@ -368,8 +347,12 @@ void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f)
         if (t->nodes[i].missing) {
             put_missing(t, i, base, f);
         } else if (t->nodes[i].kind == GBX_NODE_ERROR) {
-            if (!is_raw_escape(t, i))
-                put_error(&leaves, i, base, f);
+            uint32_t at = is_raw_escape(t, i) ? leaves.count : first_leaf(&leaves, i);
+
+            if (at < leaves.count)
+                gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX,
+                                 base + t->nodes[leaves.nodes[at]].start, "",
+                                 "the parser cannot make sense of this");
             i = t->nodes[i].next - 1;
         } else {
             put_allowed(t, i, base, f);

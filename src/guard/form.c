@@ -53,19 +53,6 @@ static struct top look(const gbx_tree *t)
     return top;
 }
 
-/* The expression of a statement, or what an `export default` exports. */
-static uint32_t exported(const gbx_tree *t, uint32_t i)
-{
-    uint32_t value;
-
-    if (kind_of(t, i) != GBX_NODE_EXPORT)
-        return gbx_tree_unwrap(t, i);
-    value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
-    return gbx_tree_unwrap(t, value != GBX_NO_NODE
-                                  ? value
-                                  : gbx_tree_child(t, i, GBX_FIELD_DECLARATION));
-}
-
 /* ---- function ------------------------------------------------------------- */
 
 struct wording {
@@ -144,8 +131,15 @@ static void object_to_many(const struct top *top, size_t offset, gbx_findings *f
 static bool check_function(const gbx_tree *t, const struct top *top, gbx_region region,
                            gbx_region *code, gbx_findings *f)
 {
-    uint32_t node = exported(t, top->first);
+    uint32_t node = top->first;
 
+    if (kind_of(t, node) == GBX_NODE_EXPORT) { /* what an `export default` exports */
+        uint32_t value = gbx_tree_child(t, node, GBX_FIELD_VALUE);
+
+        node = value != GBX_NO_NODE ? value
+                                    : gbx_tree_child(t, node, GBX_FIELD_DECLARATION);
+    }
+    node = gbx_tree_unwrap(t, node);
     if (t->has_error) /* perhaps TypeScript */
         return false;
     if (top->count == 1 && gbx_tree_is_callable(t, node)) {
@@ -308,17 +302,6 @@ static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
     return true;
 }
 
-static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
-{
-    const char *hint = form == GBX_FORM_FUNCTION  ? HINT_FUNCTION
-                       : form == GBX_FORM_EXECUTE ? HINT_EXECUTE
-                                                  : "write at least one statement";
-
-    gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, 0, hint, "%s",
-                     top->comments > 0 ? "the code is only comments"
-                                       : "the code is empty");
-}
-
 bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f)
 {
@@ -333,7 +316,13 @@ bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
         return false;
     top = look(t);
     if (top.count == 0 && !t->has_error)
-        check_empty(&top, form, f);
+        gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, 0,
+                         form == GBX_FORM_FUNCTION  ? HINT_FUNCTION
+                         : form == GBX_FORM_EXECUTE ? HINT_EXECUTE
+                                                    : "write at least one statement",
+                         "%s",
+                         top.comments > 0 ? "the code is only comments"
+                                          : "the code is empty");
     else if (check_fences(t, region.start, f) || top.count == 0)
         return false;
     else if (form == GBX_FORM_FUNCTION)

@@ -143,27 +143,6 @@ static void enter_parameters(struct pass *p, uint32_t i)
     declare_pattern(p, p->scope, i);
 }
 
-static void enter_block(struct pass *p, uint32_t i)
-{
-    const gbx_node *nodes = p->t->nodes;
-    uint32_t parent = nodes[i].parent;
-    bool is_body =
-        parent != GBX_NO_NODE && (gbx_tree_is_function(p->t, parent) ||
-                                  nodes[parent].kind == GBX_NODE_CLASS_STATIC_BLOCK);
-
-    open_scope(p, nodes[i].next, is_body);
-}
-
-static void enter_class(struct pass *p, uint32_t i)
-{
-    uint32_t name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
-
-    if (p->t->nodes[i].kind == GBX_NODE_CLASS_DECLARATION)
-        declare_name(p, p->scope, name);
-    open_scope(p, p->t->nodes[i].next, false);
-    declare_name(p, p->scope, name);
-}
-
 static void declare_import(struct pass *p, uint32_t i)
 {
     const gbx_node *nodes = p->t->nodes;
@@ -183,6 +162,7 @@ static void declare_import(struct pass *p, uint32_t i)
 static void declare_and_enter(struct pass *p, uint32_t i)
 {
     const gbx_node *n = &p->t->nodes[i];
+    uint32_t name;
 
     switch (n->kind) {
     case GBX_NODE_PARAMETERS: enter_parameters(p, i); break;
@@ -193,20 +173,31 @@ static void declare_and_enter(struct pass *p, uint32_t i)
         }
         break;
     case GBX_NODE_FUNCTION:
-    case GBX_NODE_GENERATOR: {
-        uint32_t name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
-
+    case GBX_NODE_GENERATOR:
+        name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
         if (name != GBX_NO_NODE) /* declared with the parameters */
             p->t->nodes[name].binding = true;
         break;
-    }
     case GBX_NODE_FUNCTION_DECLARATION:
     case GBX_NODE_GENERATOR_DECLARATION:
         declare_name(p, p->scope, gbx_tree_child(p->t, i, GBX_FIELD_NAME));
         break;
     case GBX_NODE_CLASS:
-    case GBX_NODE_CLASS_DECLARATION: enter_class(p, i); break;
-    case GBX_NODE_BLOCK: enter_block(p, i); break;
+    case GBX_NODE_CLASS_DECLARATION:
+        name = gbx_tree_child(p->t, i, GBX_FIELD_NAME);
+        if (n->kind == GBX_NODE_CLASS_DECLARATION)
+            declare_name(p, p->scope, name);
+        open_scope(p, n->next, false);
+        declare_name(p, p->scope, name);
+        break;
+    case GBX_NODE_BLOCK: {
+        bool is_body = n->parent != GBX_NO_NODE &&
+                       (gbx_tree_is_function(p->t, n->parent) ||
+                        p->t->nodes[n->parent].kind == GBX_NODE_CLASS_STATIC_BLOCK);
+
+        open_scope(p, n->next, is_body);
+        break;
+    }
     case GBX_NODE_FOR:
     case GBX_NODE_SWITCH_BODY: open_scope(p, n->next, false); break;
     case GBX_NODE_FOR_IN: enter_for_in(p, i); break;

@@ -256,14 +256,6 @@ static gbx_status read_all_graphs(work *w, gbx_error *reterr)
 
 /* ---- archives -------------------------------------------------------------------- */
 
-static bool is_archive(const char *path)
-{
-    size_t len = strlen(path);
-
-    return (len > 4 && gbx_text_is_listed(".tgz .tar", path + len - 4, 4)) ||
-           (len > 7 && strcmp(path + len - 7, ".tar.gz") == 0);
-}
-
 static void take_unpacked(work *w, gbx_view answer)
 {
     const gbx_view files = gbx_view_member(answer, "files");
@@ -364,11 +356,15 @@ gbx_status gbx_scan_run(gbx_scan *scan, gbx_error *reterr)
               .files = {.unread = {.ceiling = GBX_MIB(4)},
                         .left_names = {.ceiling = GBX_KIB(64)}},
               .lock = PTHREAD_MUTEX_INITIALIZER};
+    const char *path = scan->path;
+    size_t len = strlen(path);
+    bool is_archive = (len > 4 && gbx_text_is_listed(".tgz .tar", path + len - 4, 4)) ||
+                      (len > 7 && strcmp(path + len - 7, ".tar.gz") == 0);
     gbx_status status = open_engine(&w.engine, reterr);
 
     if (status == GBX_OK)
-        status = is_archive(scan->path) ? read_archive(&w, reterr)
-                                        : gbx_scan_read(scan->path, &w.files, reterr);
+        status = is_archive ? read_archive(&w, reterr)
+                            : gbx_scan_read(path, &w.files, reterr);
     if (status == GBX_OK)
         status = read_all_graphs(&w, reterr);
     return status == GBX_OK ? make_report(&w, reterr) : status;

@@ -129,15 +129,6 @@ static struct block **link_of(struct block *block)
     return (struct block **)(void *)(block + 1);
 }
 
-static size_t class_of(size_t total)
-{
-    size_t class = 0;
-
-    while (((size_t)1 << (class + CLASS_MIN_SHIFT)) < total)
-        class ++;
-    return class;
-}
-
 static struct block *cut(struct arena *a, size_t total)
 {
     struct block *block;
@@ -160,10 +151,14 @@ static struct block *cut(struct arena *a, size_t total)
 
 static struct block *small_new(struct arena *a, size_t size)
 {
-    size_t class = class_of(size + sizeof(struct block));
-    size_t total = (size_t)1 << (class + CLASS_MIN_SHIFT);
-    struct block *block = a->recycled[class];
+    size_t class = 0;
+    size_t total;
+    struct block *block;
 
+    while (((size_t)1 << (class + CLASS_MIN_SHIFT)) < size + sizeof *block)
+        class ++;
+    total = (size_t)1 << (class + CLASS_MIN_SHIFT);
+    block = a->recycled[class];
     if (block != NULL)
         a->recycled[class] = *link_of(block);
     else

@@ -99,25 +99,19 @@ struct memo {
     uint32_t field_count;
 };
 
-/* Looks the kind up by its name. */
-static gbx_node_kind find_kind(TSNode node)
-{
-    const char *type = ts_node_type(node);
-
-    if (!ts_node_is_named(node))
-        return GBX_NODE_TOKEN;
-    return (gbx_node_kind)find_name(kinds, GBX_COUNTOF(kinds), type);
-}
-
 static uint8_t kind_of(const struct memo *memo, TSNode node)
 {
     TSSymbol symbol = ts_node_symbol(node);
+    bool is_kept = symbol < memo->kind_count; /* ERROR is past the grammar's own */
+    uint8_t kind = GBX_NODE_TOKEN;
 
-    if (symbol >= memo->kind_count) /* ERROR is past the grammar's own */
-        return (uint8_t)find_kind(node);
-    if (memo->kinds[symbol] == 0)
-        memo->kinds[symbol] = (uint8_t)(find_kind(node) + 1);
-    return memo->kinds[symbol] - 1;
+    if (is_kept && memo->kinds[symbol] != 0)
+        return memo->kinds[symbol] - 1;
+    if (ts_node_is_named(node))
+        kind = find_name(kinds, GBX_COUNTOF(kinds), ts_node_type(node));
+    if (is_kept)
+        memo->kinds[symbol] = (uint8_t)(kind + 1);
+    return kind;
 }
 
 static uint8_t field_of(const struct memo *memo, const TSLanguage *language,
@@ -316,23 +310,6 @@ bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
 #define MODIFIERS       "private public protected readonly override abstract declare"
 #define RESERVED        "interface enum implements private public protected package"
 
-static bool is_whole(uint8_t kind)
-{
-    return kind == GBX_NODE_STRING || kind == GBX_NODE_REGEX;
-}
-
-/* True if a type can begin at k: a type's word, a capital, or a bracket. */
-static bool is_type(const gbx_leaves *l, uint32_t k)
-{
-    char first;
-
-    if (k == GBX_NO_LEAF)
-        return false;
-    first = l->t->text[l->t->nodes[l->nodes[k]].start];
-    return gbx_leaf_is_one_of(l, k, TYPE_WORDS) || gbx_leaf_is_one_of(l, k, "{ [ (") ||
-           (first >= 'A' && first <= 'Z');
-}
-
 static uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k)
 {
     return k < l->count && k + 1 < l->count ? k + 1 : GBX_NO_LEAF;
@@ -342,11 +319,18 @@ static uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k)
 static bool is_annotation(const gbx_leaves *l, uint32_t k)
 {
     uint32_t before = gbx_leaf_before(l, k);
+    uint32_t after = gbx_leaf_after(l, k);
     uint32_t opener;
+    char first;
 
     if (gbx_leaf_is(l, before, "?"))
         return gbx_leaf_is_name(l, gbx_leaf_before(l, before));
-    if (!is_type(l, gbx_leaf_after(l, k)))
+    if (after == GBX_NO_LEAF)
+        return false;
+    /* A type begins with a type's word, a capital, or a bracket. */
+    first = l->t->text[l->t->nodes[l->nodes[after]].start];
+    if (!gbx_leaf_is_one_of(l, after, TYPE_WORDS) &&
+        !gbx_leaf_is_one_of(l, after, "{ [ (") && (first < 'A' || first > 'Z'))
         return false;
     if (gbx_leaf_is(l, before, ")") ||
         gbx_leaf_is_one_of(l, gbx_leaf_before(l, before), "const let var"))
@@ -388,7 +372,8 @@ void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t)
         (gbx_leaves){.t = t, .nodes = gbx_arena_calloc(t->count + 1, sizeof *l->nodes)};
     for (uint32_t i = 0; i < t->count;) {
         const gbx_node *n = &t->nodes[i];
-        bool is_leaf = is_whole(n->kind) || n->next == i + 1;
+        bool is_leaf =
+            n->kind == GBX_NODE_STRING || n->kind == GBX_NODE_REGEX || n->next == i + 1;
 
         if (is_leaf && !n->missing && n->end > n->start && !gbx_tree_is_comment(t, i))
             l->nodes[l->count++] = i;
@@ -555,14 +540,6 @@ static bool skip_info(const char *text, size_t *at, size_t end)
                         (text[i] < '0' || text[i] > '9'));
 }
 
-static bool closes(const char *text, size_t line, size_t end, char mark, size_t run)
-{
-    gbx_region r = trim(text, line, end);
-
-    return r.start < r.end && text[r.start] == mark &&
-           fence_run(text, r.start, r.end) == r.end - r.start && r.end - r.start >= run;
-}
-
 bool gbx_text_is_name(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -584,10 +561,13 @@ static size_t fenced_end(const char *text, size_t at, size_t end, char mark, siz
 {
     size_t last = end;
     size_t other;
+    gbx_region r;
 
     while (last > at && text[last - 1] != '\n')
         last--;
-    if (last > at && closes(text, last, end, mark, run))
+    r = trim(text, last, end);
+    if (last > at && r.end - r.start >= run && r.start < r.end &&
+        text[r.start] == mark && fence_run(text, r.start, r.end) == r.end - r.start)
         return last;
     if (gbx_text_find_fence(text, at, end, &other))
         return at;

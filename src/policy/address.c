@@ -66,14 +66,6 @@ static bool overlap(const gbx_network *a, const gbx_network *b)
     return same_prefix(a->address, b->address, bits);
 }
 
-/* True if URL parsers read this part as a number, valid or not. */
-static bool is_numeric(const char *text)
-{
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-        return text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] == '\0';
-    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
 /* Clear the bits after the prefix. False if some were set: the author meant another
  * network. */
 static bool clear_after_prefix(gbx_network *network)
@@ -154,9 +146,14 @@ static bool parse_any_notation(const char *host, uint8_t ret[16], bool *ret_ok)
 {
     static const uint8_t v4[16] = V4(0, 0, 0, 0);
     const char *dot = strrchr(host, '.');
+    const char *last = dot != NULL ? dot + 1 : host;
+    bool is_hex = last[0] == '0' && (last[1] == 'x' || last[1] == 'X');
+    bool is_number = is_hex
+                         ? last[2 + strspn(last + 2, "0123456789abcdefABCDEF")] == '\0'
+                         : last[0] != '\0' && last[strspn(last, "0123456789")] == '\0';
     struct in_addr address;
 
-    if (!is_numeric(dot != NULL ? dot + 1 : host))
+    if (!is_number)
         return false;
     *ret_ok = inet_aton(host, &address) != 0;
     memcpy(ret, v4, sizeof v4);
@@ -308,11 +305,6 @@ static const struct foreign {
     {"[]", "brackets are for IPv6 addresses: '[fd00::1]'"},
 };
 
-static bool is_name_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
 static gbx_status refuse_foreign(const char *text, size_t len, gbx_error *reterr)
 {
     for (size_t i = 0; i < len; i++) {
@@ -347,9 +339,8 @@ static const char *check_labels(const char *name, size_t *ret_count)
             return "a part of a host name has at most 63 characters";
         if (at[0] == '-' || at[len - 1] == '-')
             return "no part of a host name begins or ends with '-'";
-        for (size_t i = 0; i < len; i++)
-            if (!is_name_byte(at[i]))
-                return "a host name has letters, digits, '-' and dots";
+        if (strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-_") < len)
+            return "a host name has letters, digits, '-' and dots";
         count++;
         at += len;
         if (*at == '\0')

@@ -68,17 +68,6 @@ static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
     }
 }
 
-static size_t find_pair(const gbx_policy *policy, const gbx_entry *entry)
-{
-    size_t i = 0;
-
-    while (i < policy->env_count &&
-           (strlen(policy->env[i].name) != entry->name_len ||
-            memcmp(policy->env[i].name, entry->name, entry->name_len) != 0))
-        i++;
-    return i;
-}
-
 static size_t env_bytes(const gbx_policy *policy)
 {
     size_t bytes = 0;
@@ -148,13 +137,17 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
 {
     gbx_pair pair = {.value_len = entry->value_len};
     gbx_pair *room;
-    size_t at = find_pair(policy, entry);
+    size_t at = 0;
     gbx_status status = gbx_list_check(policy->env_count, "variables", reterr);
 
     if (status == GBX_OK)
         status = check_name(entry->name, entry->name_len, reterr);
     if (status != GBX_OK)
         return status;
+    while (at < policy->env_count &&
+           (strlen(policy->env[at].name) != entry->name_len ||
+            memcmp(policy->env[at].name, entry->name, entry->name_len) != 0))
+        at++;
     if (pair.value_len > GBX_VALUE_MAX ||
         !gbx_utf8_valid((const uint8_t *)entry->value, pair.value_len, NULL))
         return gbx_refuse(reterr, entry->name, 0,
@@ -428,15 +421,6 @@ static gbx_status open_secret(gbx_policy *policy, const char *full, const char *
                                             warning, strlen(warning), reterr);
 }
 
-static size_t without_line_end(const char *text, size_t len)
-{
-    if (len > 0 && text[len - 1] == '\n')
-        len--;
-    if (len > 0 && text[len - 1] == '\r')
-        len--;
-    return len;
-}
-
 gbx_status gbx_host_value(const char *name, size_t name_len, gbx_entry *ret,
                           gbx_error *reterr)
 {
@@ -502,7 +486,11 @@ gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *p
     buf = (gbx_buf){.data = (uint8_t *)text.data, .capacity = ROOM, .ceiling = ROOM};
     if (!gbx_buf_read(&buf, fd))
         return refuse_file(path, len, errno, reterr);
-    text.len = without_line_end(text.data, buf.len);
+    text.len = buf.len;
+    if (text.len > 0 && text.data[text.len - 1] == '\n')
+        text.len--;
+    if (text.len > 0 && text.data[text.len - 1] == '\r')
+        text.len--;
     text.data[text.len] = '\0';
     status = gbx_file_disown(&policy->file, fd, reterr);
     if (status != GBX_OK)

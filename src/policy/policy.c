@@ -17,27 +17,19 @@
 #define FETCH_REDIRECTS     5
 #define FILE_BYTES          GBX_MIB(1)
 
-static void free_fetch(gbx_fetch_policy *fetch)
+static void free_all(gbx_policy *policy)
 {
+    gbx_fetch_policy *fetch = &policy->fetch;
+
     gbx_sites_cut(fetch->sites, 0, fetch->site_count);
     free(fetch->sites);
     free(fetch->networks);
     gbx_names_free(fetch->methods, fetch->method_count);
     gbx_names_free(fetch->nameservers, fetch->nameserver_count);
     free(fetch->ca_file);
-}
-
-static void free_file(gbx_file_policy *file)
-{
-    gbx_roots_cut(file, 0);
-    free(file->roots);
-    free(file->own);
-}
-
-static void free_all(gbx_policy *policy)
-{
-    free_fetch(&policy->fetch);
-    free_file(&policy->file);
+    gbx_roots_cut(&policy->file, 0);
+    free(policy->file.roots);
+    free(policy->file.own);
     gbx_pairs_cut(policy->env, 0, policy->env_count);
     free(policy->env);
     gbx_secrets_forget(policy);

@@ -235,18 +235,6 @@ static gbx_status nomem(gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a policy");
 }
 
-static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reterr)
-{
-    gbx_error err = {0};
-    gbx_json_reader r = {.policy = policy, .err = reterr != NULL ? reterr : &err};
-    gbx_status status = GBX_OK;
-    gbx_span one;
-
-    while (status == GBX_OK && gbx_span_line(&lines, &one))
-        status = gbx_grant_site(&r, (const char *)one.data, one.len, NULL);
-    return status;
-}
-
 /* A recording may be hostile: it passes the same checks as a policy's text. Since all
  * values are strings, none of them names what the host has. */
 gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
@@ -270,11 +258,15 @@ gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy
 gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr)
 {
     gbx_policy *policy = gbx_policy_new();
-    gbx_status status;
+    gbx_error err = {0};
+    gbx_json_reader r = {.policy = policy, .err = reterr != NULL ? reterr : &err};
+    gbx_status status = GBX_OK;
+    gbx_span one;
 
     if (policy == NULL)
         return nomem(reterr);
-    status = add_sites(policy, lines, reterr);
+    while (status == GBX_OK && gbx_span_line(&lines, &one))
+        status = gbx_grant_site(&r, (const char *)one.data, one.len, NULL);
     if (status == GBX_OK)
         *ret = policy;
     else

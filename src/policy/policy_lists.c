@@ -12,14 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wipe a value: it may be a credential, and its memory will be reused. */
-static void free_value(char *value, size_t len)
-{
-    if (value != NULL)
-        explicit_bzero(value, len);
-    free(value);
-}
-
 void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size)
 {
     void *old;
@@ -90,7 +82,10 @@ void gbx_pairs_cut(gbx_pair *pairs, size_t from, size_t count)
 {
     for (size_t i = from; i < count; i++) {
         free(pairs[i].name);
-        free_value(pairs[i].value, pairs[i].value_len);
+        /* It may be a credential, and its memory will be reused. */
+        if (pairs[i].value != NULL)
+            explicit_bzero(pairs[i].value, pairs[i].value_len);
+        free(pairs[i].value);
     }
 }
 
@@ -117,18 +112,18 @@ void gbx_roots_cut(gbx_file_policy *file, size_t from)
 
 /* ---- names ------------------------------------------------------------------- */
 
-static bool is_name_start(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-
 size_t gbx_name_length(const char *text, size_t len)
 {
     size_t n = 0;
 
-    while (n < len &&
-           (is_name_start(text[n]) || (n > 0 && text[n] >= '0' && text[n] <= '9')))
-        n++;
+    for (; n < len; n++) {
+        char c = text[n];
+        bool is_letter =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+
+        if (!is_letter && !(n > 0 && c >= '0' && c <= '9'))
+            break;
+    }
     return n;
 }
 

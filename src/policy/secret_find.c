@@ -92,12 +92,6 @@ static const char url_safe[] =
  * alphabets at three alignments. */
 #define FORMS_EACH 10u
 
-/* Maximum length of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its size. */
-static size_t forms_bytes(size_t value_len)
-{
-    return value_len * 14 + 6;
-}
-
 /* ---- the trie ------------------------------------------------------------ */
 
 static uint32_t child_of(gbx_secret_forms *f, uint32_t state, uint8_t byte)
@@ -130,15 +124,6 @@ static void end_form(gbx_secret_forms *f, uint32_t state, uint32_t secret,
     node->form = f->form_count;
     if (node->depth > f->longest)
         f->longest = node->depth;
-}
-
-static void add_itself(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
-{
-    uint32_t state = 0;
-
-    for (size_t i = 0; i < s->value_len; i++)
-        state = child_of(f, state, (uint8_t)s->value[i]);
-    end_form(f, state, index, 0);
 }
 
 typedef struct path {
@@ -181,19 +166,6 @@ static void add_hex(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
     end_form(f, state, index, 0);
 }
 
-/* Six bits, from that bit on, of `before` unknown bytes followed by the value. */
-static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
-{
-    unsigned bits = 0;
-
-    for (size_t i = bit; i < bit + 6; i++) {
-        uint8_t byte = (uint8_t)s->value[i / 8 - before];
-
-        bits = bits << 1 | (byte >> (7 - i % 8) & 1u);
-    }
-    return bits;
-}
-
 /* Add the base64 characters that the value alone determines if it follows `before`
  * other bytes. */
 static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
@@ -203,17 +175,27 @@ static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
     size_t bit = (before * 8 + 5) / 6 * 6;
     uint32_t state = 0;
 
-    for (; bit + 6 <= end; bit += 6)
-        state = child_of(f, state, (uint8_t)alphabet[sextet(s, bit, before)]);
+    for (; bit + 6 <= end; bit += 6) {
+        unsigned sextet = 0;
+
+        for (size_t i = bit; i < bit + 6; i++) {
+            uint8_t byte = (uint8_t)s->value[i / 8 - before];
+
+            sextet = sextet << 1 | (byte >> (7 - i % 8) & 1u);
+        }
+        state = child_of(f, state, (uint8_t)alphabet[sextet]);
+    }
     end_form(f, state, index,
              (before > 0 ? EDGE_BEFORE : 0) | (end % 6 != 0 ? EDGE_AFTER : 0));
 }
 
-/* The part of a value to search for: blanks at its ends may get lost in transit. A
- * value that would be too short without them stays whole. */
-static gbx_secret between_blanks(const gbx_secret *s)
+/* Blanks at the ends of a value may get lost in transit: only what is between them is
+ * searched for. A value that would be too short without them stays whole. */
+static void add_secret(gbx_secret_forms *f, const gbx_secret *whole, uint32_t index)
 {
-    gbx_secret part = *s;
+    gbx_secret part = *whole;
+    const gbx_secret *s = &part;
+    uint32_t state = 0;
 
     while (part.value_len > 0 && *part.value == ' ') {
         part.value++;
@@ -221,12 +203,11 @@ static gbx_secret between_blanks(const gbx_secret *s)
     }
     while (part.value_len > 0 && part.value[part.value_len - 1] == ' ')
         part.value_len--;
-    return part.value_len >= GBX_SECRET_MIN ? part : *s;
-}
-
-static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
-{
-    add_itself(f, s, index);
+    if (part.value_len < GBX_SECRET_MIN)
+        s = whole;
+    for (size_t i = 0; i < s->value_len; i++)
+        state = child_of(f, state, (uint8_t)s->value[i]);
+    end_form(f, state, index, 0);
     add_unescaped(f, s, index);
     add_hex(f, s, index, "0123456789abcdef");
     add_hex(f, s, index, "0123456789ABCDEF");
@@ -291,8 +272,9 @@ static gbx_secret_forms *room(const gbx_secret *secrets, size_t count)
     size_t size;
     gbx_secret_forms *f;
 
+    /* All forms of a value have at most 2 + 2 * 2 + 6 * 4 / 3 times its size. */
     for (size_t i = 0; i < count; i++)
-        nodes += forms_bytes(secrets[i].value_len);
+        nodes += secrets[i].value_len * 14 + 6;
     assert(nodes < UINT32_MAX);
     size = sizeof *f + nodes * sizeof f->nodes[0] +
            count * FORMS_EACH * sizeof f->forms[0];
@@ -313,11 +295,8 @@ gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
 
     if (f == NULL)
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        gbx_secret part = between_blanks(&secrets[i]);
-
-        add_secret(f, &part, (uint32_t)i);
-    }
+    for (size_t i = 0; i < count; i++)
+        add_secret(f, &secrets[i], (uint32_t)i);
     queue = malloc(f->node_count * sizeof *queue);
     if (queue == NULL) {
         gbx_secret_forms_free(f);
@@ -431,16 +410,6 @@ static void sort_and_merge(gbx_hits *hits)
     hits->count = kept + 1;
 }
 
-static void step(finder *f, size_t at)
-{
-    uint32_t form;
-
-    f->state = next_state(f->forms, f->state, f->data.data[at]);
-    form = f->forms->nodes[f->state].form;
-    if (form != 0)
-        found(f, form, at + 1 - f->forms->forms[form - 1].len, at + 1);
-}
-
 static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
 {
     finder *f = user;
@@ -472,6 +441,8 @@ static bool find(finder *f, const atomic_bool *stop)
     size_t limit = 0; /* the last byte has no successor, and is never stepped over */
 
     for (size_t at = 0; at < f->data.len && !f->failed;) {
+        uint32_t form;
+
         if (at == limit && stop != NULL && atomic_load(stop))
             return false;
         if (at == limit)
@@ -479,7 +450,10 @@ static bool find(finder *f, const atomic_bool *stop)
         at = step_over(f, at, limit);
         if (at == limit && at + 1 < f->data.len)
             continue;
-        step(f, at);
+        f->state = next_state(f->forms, f->state, f->data.data[at]);
+        form = f->forms->nodes[f->state].form;
+        if (form != 0)
+            found(f, form, at + 1 - f->forms->forms[form - 1].len, at + 1);
         gbx_unescape_take(&f->unescaper, f->data.data[at], at);
         at++;
     }

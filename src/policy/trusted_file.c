@@ -175,16 +175,12 @@ static void check_directory(walk *w, int fd, const char *path, const struct stat
     w->is_shared = is_open;
 }
 
-/* Group read access to root's file is meant for that group, so it does not count. */
-static mode_t readers(const struct stat *st)
-{
-    return st->st_uid == 0 && geteuid() != 0 ? S_IROTH : OTHERS_READ;
-}
-
 static void check_file(walk *w, const step *s, char *warning)
 {
     const struct stat *st = &s->st;
-    bool is_exposed = w->file->is_secret && (st->st_mode & readers(st)) != 0;
+    /* Group read access to root's file is meant for that group, so it does not count. */
+    mode_t readers = st->st_uid == 0 && geteuid() != 0 ? S_IROTH : OTHERS_READ;
+    bool is_exposed = w->file->is_secret && (st->st_mode & readers) != 0;
 
     if (s->is_open_file && !S_ISREG(st->st_mode))
         return;
@@ -277,16 +273,6 @@ static bool take_step(walk *w, step *s)
     return open_through(w, s);
 }
 
-/* A user who can exchange $HOME can act as its user already. */
-static bool is_home(const struct stat *st)
-{
-    const char *home = secure_getenv("HOME");
-    struct stat its;
-
-    return home != NULL && *home == '/' && stat(home, &its) == 0 &&
-           its.st_dev == st->st_dev && its.st_ino == st->st_ino;
-}
-
 static void forget_faults(walk *w)
 {
     for (int kind = 0; kind < FAULT_COUNT; kind++) {
@@ -298,7 +284,12 @@ static void forget_faults(walk *w)
 
 static bool enter(walk *w, step *s)
 {
-    if (is_home(&s->st))
+    const char *home = secure_getenv("HOME");
+    struct stat its;
+
+    /* A user who can exchange $HOME can act as its user already. */
+    if (home != NULL && *home == '/' && stat(home, &its) == 0 &&
+        its.st_dev == s->st.st_dev && its.st_ino == s->st.st_ino)
         forget_faults(w);
     check_directory(w, s->fd, s->path, &s->st);
     gbx_fd_close(&w->dir);
@@ -428,25 +419,20 @@ gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
     return status;
 }
 
-/* A directory fails when it is read. */
-static bool has_no_end(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 gbx_status gbx_trusted_file_read(const gbx_trusted_file *file, size_t max, gbx_buf *ret,
                                  int *ret_fd, char *warning, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    struct stat st;
     gbx_status status = gbx_trusted_file_open(file, &fd, warning, reterr);
 
     gbx_buf_init_secret(ret, max + 1);
     if (status != GBX_OK)
         return status;
     errno = EINVAL;
-    if ((file->flags & O_NONBLOCK) != 0 && has_no_end(fd))
+    /* What has no end; a directory fails when it is read. */
+    if ((file->flags & O_NONBLOCK) != 0 && fstat(fd, &st) == 0 &&
+        !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return gbx_fail(reterr, GBX_E_OS, "cannot read %s'%s': it is not a file",
                         file->what, file->path);
     if (!gbx_buf_read(ret, fd))

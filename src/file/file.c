@@ -299,22 +299,13 @@ static void refuse(gbx_buf *bytes, const char *name, const char *code,
                                  : (gbx_span){bytes->data, bytes->len};
 }
 
-static void refuse_size(const gbx_file_policy *policy, gbx_buf *bytes,
-                        const gbx_buf *path, gbx_msg_answer *ret)
-{
-    char text[80];
-
-    (void)snprintf(text, sizeof text, "%s of %zu bytes", words[TOO_LARGE].text,
-                   (size_t)policy->max_bytes);
-    refuse(bytes, "Error", words[TOO_LARGE].code, path, text, ret);
-}
-
 void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
                    gbx_buf *bytes, gbx_msg_answer *ret)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {0};
     const gbx_path_fault *fault = gbx_path_from_args(args_json, &path);
     finding f = OUTSIDE;
+    char size[80];
 
     *ret = (gbx_msg_answer){.id = ret->id};
     *bytes = (gbx_buf){0};
@@ -325,10 +316,13 @@ void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span ar
     if (policy != NULL && (policy->capabilities & GBX_CAP_FILE) != 0)
         f = read_any(&(rules){&policy->file, wide != NULL ? &wide->file : NULL},
                      (const char *)path.data, bytes);
-    if (f == FOUND)
+    if (f == FOUND) {
         ret->bytes = (gbx_span){bytes->data, bytes->len};
-    else if (f == TOO_LARGE)
-        refuse_size(&policy->file, bytes, &path, ret);
-    else
-        refuse(bytes, "Error", words[f].code, &path, words[f].text, ret);
+        return;
+    }
+    if (f == TOO_LARGE)
+        (void)snprintf(size, sizeof size, "%s of %zu bytes", words[f].text,
+                       (size_t)policy->file.max_bytes);
+    refuse(bytes, "Error", words[f].code, &path, f == TOO_LARGE ? size : words[f].text,
+           ret);
 }

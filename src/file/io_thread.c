@@ -54,17 +54,6 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* The lock is held. */
-static bool start_thread(gbx_io *io)
-{
-    if (io->has_thread)
-        return true;
-    io->has_thread = gbx_thread_start(&io->thread, serve, io) == 0;
-    if (io->has_thread)
-        (void)pthread_setname_np(io->thread, "gbx-io");
-    return io->has_thread;
-}
-
 gbx_io *gbx_io_start(size_t queue_max)
 {
     gbx_io *io;
@@ -92,7 +81,12 @@ bool gbx_io_submit(gbx_io *io, const gbx_io_job *job)
     bool taken;
 
     (void)pthread_mutex_lock(&io->lock);
-    taken = !io->is_closing && io->count < io->max && start_thread(io);
+    taken = !io->is_closing && io->count < io->max;
+    if (taken && !io->has_thread) {
+        taken = io->has_thread = gbx_thread_start(&io->thread, serve, io) == 0;
+        if (io->has_thread)
+            (void)pthread_setname_np(io->thread, "gbx-io");
+    }
     if (taken) {
         io->jobs[(io->first + io->count++) % io->max] = *job;
         (void)pthread_cond_signal(&io->wake);

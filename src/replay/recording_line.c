@@ -263,17 +263,6 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
 
 /* ---- writing: a buffer's failure is checked once, at the end of the line ------ */
 
-static void put_text(gbx_buf *to, gbx_span text)
-{
-    if (gbx_utf8_valid(text.data, text.len, NULL)) {
-        (void)gbx_json_append_safe(to, text.data, text.len);
-        return;
-    }
-    (void)gbx_buf_puts(to, "{\"base64\":\"");
-    (void)gbx_base64_append(to, text.data, text.len);
-    (void)gbx_buf_puts(to, "\"}");
-}
-
 static void put_words(gbx_buf *to, const gbx_recording_field *field, uint32_t bits)
 {
     const char *separator = "";
@@ -291,11 +280,20 @@ static void put_words(gbx_buf *to, const gbx_recording_field *field, uint32_t bi
 
 static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
 {
+    const gbx_span *text = from;
     unsigned long long number = 0;
     char digest[GBX_SHA256_HEX_SIZE];
 
     switch (f->kind) {
-    case GBX_FIELD_TEXT: put_text(to, *(const gbx_span *)from); break;
+    case GBX_FIELD_TEXT:
+        if (gbx_utf8_valid(text->data, text->len, NULL)) {
+            (void)gbx_json_append_safe(to, text->data, text->len);
+            break;
+        }
+        (void)gbx_buf_puts(to, "{\"base64\":\"");
+        (void)gbx_base64_append(to, text->data, text->len);
+        (void)gbx_buf_puts(to, "\"}");
+        break;
     case GBX_FIELD_NUMBER:
         memcpy(&number, from, f->size);
         (void)gbx_buf_printf(to, f->max == INT64_MAX ? "%lld" : "%llu", number);
@@ -317,27 +315,24 @@ static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
     }
 }
 
-static bool is_empty(const gbx_recording_field *f, const void *from)
-{
-    static const uint8_t zeros[GBX_SHA256_SIZE];
-
-    if (f->kind == GBX_FIELD_TEXT)
-        return ((const gbx_span *)from)->len == 0;
-    return f->kind != GBX_FIELD_FIGURE && memcmp(from, zeros, f->size) == 0;
-}
-
 bool gbx_recording_line_write(gbx_buf *to, const char *what,
                               const gbx_recording_field *fields, size_t count,
                               const void *from)
 {
+    static const uint8_t zeros[GBX_SHA256_SIZE];
+
     (void)gbx_buf_printf(to, "{\"" GBX_LINE_WHAT "\":\"%s\"", what);
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *at = (const uint8_t *)from + fields[i].offset;
+        const gbx_recording_field *f = &fields[i];
+        const void *at = (const uint8_t *)from + f->offset;
+        bool is_empty = f->kind == GBX_FIELD_TEXT ? ((const gbx_span *)at)->len == 0
+                                                  : f->kind != GBX_FIELD_FIGURE &&
+                                                        memcmp(at, zeros, f->size) == 0;
 
-        if (!fields[i].required && is_empty(&fields[i], at))
+        if (!f->required && is_empty)
             continue;
-        (void)gbx_buf_printf(to, ",\"%s\":", fields[i].name);
-        put(to, &fields[i], at);
+        (void)gbx_buf_printf(to, ",\"%s\":", f->name);
+        put(to, f, at);
     }
     return gbx_buf_puts(to, "}\n");
 }

@@ -97,12 +97,6 @@ typedef struct wired {
     uint8_t entropy[GBX_ENTROPY_SIZE];
 } wired;
 
-static void unwire(wired *w)
-{
-    free(w->input);
-    gbx_buf_cleanup(&w->env);
-}
-
 static gbx_status wire_input(const gbx_call *call, wired *w, gbx_error *reterr)
 {
     w->input = malloc(call->input_len + 1);
@@ -210,7 +204,8 @@ static gbx_status execute(void *user, const gbx_call *call, gbx_outcome *outcome
         status = run(self, &w.msg, outcome, reterr);
         (void)pthread_mutex_unlock(&self->lock);
     }
-    unwire(&w);
+    free(w.input);
+    gbx_buf_cleanup(&w.env);
     return status;
 }
 

@@ -353,15 +353,6 @@ static void on_stall(evutil_socket_t fd, short what, void *user)
     stop(t, CURLE_OPERATION_TIMEDOUT);
 }
 
-/* A server may be slow to begin its response; after that it must make progress. */
-static void watch_progress(gbx_transfer *t)
-{
-    struct timeval window = gbx_clock_timeval(t->hop.stall_ms);
-
-    if (!event_pending(t->stall, EV_TIMEOUT, NULL))
-        (void)event_add(t->stall, &window);
-}
-
 /* The head is complete: false if its body is not wanted or cannot fit. */
 static bool judge_head(gbx_transfer *t)
 {
@@ -381,9 +372,12 @@ static bool judge_head(gbx_transfer *t)
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
     gbx_transfer *t = user;
+    struct timeval window = gbx_clock_timeval(t->hop.stall_ms);
     bool was_done = t->head.state == GBX_HEAD_DONE;
 
-    watch_progress(t);
+    /* A server may be slow to begin its response; after that it must make progress. */
+    if (!event_pending(t->stall, EV_TIMEOUT, NULL))
+        (void)event_add(t->stall, &window);
     if (!gbx_head_line(&t->head, line, size * count))
         return 0;
     if (!was_done && t->head.state == GBX_HEAD_DONE && !judge_head(t))

@@ -238,17 +238,11 @@ static void on_transport(void *user, gbx_response *response, const gbx_fault *fa
     judge_response(fetch);
 }
 
-static uint32_t ms_left(const gbx_fetch *fetch)
-{
-    int64_t gone = (gbx_clock_now_ns() - fetch->started_ns) / GBX_NS_PER_MS;
-
-    return gone < fetch->rules->timeout_ms ? fetch->rules->timeout_ms - (uint32_t)gone
-                                           : 0;
-}
-
 static bool ask_transport(gbx_fetch *fetch)
 {
     const gbx_fields *filled = &fetch->filled;
+    uint32_t limit_ms = fetch->rules->timeout_ms;
+    int64_t gone_ms = (gbx_clock_now_ns() - fetch->started_ns) / GBX_NS_PER_MS;
     gbx_http_header headers[GBX_REQUEST_HEADERS_MAX];
     gbx_transport_request request = {.struct_size = sizeof request,
                                      .method = fetch->request.method,
@@ -258,21 +252,15 @@ static bool ask_transport(gbx_fetch *fetch)
                                      .body = fetch->request.body,
                                      .body_len = fetch->request.body_len,
                                      .max_bytes = fetch->rules->max_bytes,
-                                     .timeout_ms = ms_left(fetch)};
+                                     .timeout_ms = gone_ms < limit_ms
+                                                       ? limit_ms - (uint32_t)gone_ms
+                                                       : 0};
 
     for (size_t i = 0; i < filled->count; i++)
         headers[i] = (gbx_http_header){filled->items[i].name, filled->items[i].value};
     fetch->token =
         gbx_transport_ask(fetch->fetcher->transport, &request, on_transport, fetch);
     return fetch->token != 0 || gbx_fault_no_memory(&fetch->fault);
-}
-
-static bool resolve(gbx_fetch *fetch)
-{
-    fetch->query = gbx_resolve(fetch->fetcher->resolver, fetch->url.host,
-                               fetch->rules->nameservers,
-                               fetch->rules->nameserver_count, on_resolved, fetch);
-    return fetch->query != NULL || gbx_fault_no_memory(&fetch->fault);
 }
 
 /* The checks of a hop, in the order of docs/internals/fetch.md. False with a fault. */
@@ -293,7 +281,10 @@ static bool begin_hop(gbx_fetch *fetch)
                ask_transport(fetch);
     if (fetch->url.is_literal)
         return connect_to(fetch, &fetch->url.address, 1);
-    return resolve(fetch);
+    fetch->query = gbx_resolve(fetch->fetcher->resolver, fetch->url.host,
+                               fetch->rules->nameservers,
+                               fetch->rules->nameserver_count, on_resolved, fetch);
+    return fetch->query != NULL || gbx_fault_no_memory(&fetch->fault);
 }
 
 /* Callbacks of the event loop: the next hop or the end, and the deadline. */
@@ -322,27 +313,6 @@ static void flight_late(int fd, short what, void *user)
 /* Maximum number of open connections, for all calls together. */
 #define CONNECTIONS_MAX 256L
 
-static void take_defaults(gbx_fetcher_options *options)
-{
-    if (options->stall_ms == 0)
-        options->stall_ms = STALL_MS_DEFAULT;
-    if (options->hosts_path == NULL)
-        options->hosts_path = "/etc/hosts";
-    if (options->resolv_path == NULL)
-        options->resolv_path = "/etc/resolv.conf";
-}
-
-static bool make_events(gbx_fetch *fetch)
-{
-    struct event_base *base = fetch->fetcher->options.base;
-    struct timeval limit = gbx_clock_timeval(fetch->rules->timeout_ms);
-
-    fetch->step = event_new(base, -1, 0, flight_step, fetch);
-    fetch->deadline = evtimer_new(base, flight_late, fetch);
-    return fetch->step != NULL && fetch->deadline != NULL &&
-           evtimer_add(fetch->deadline, &limit) == 0;
-}
-
 gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret,
                            gbx_error *reterr)
 {
@@ -357,7 +327,12 @@ gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret
         return status;
     }
     fetcher->options = *options;
-    take_defaults(&fetcher->options);
+    if (options->stall_ms == 0)
+        fetcher->options.stall_ms = STALL_MS_DEFAULT;
+    if (options->hosts_path == NULL)
+        fetcher->options.hosts_path = "/etc/hosts";
+    if (options->resolv_path == NULL)
+        fetcher->options.resolv_path = "/etc/resolv.conf";
     fetcher->resolver = gbx_resolver_new(options->base, fetcher->options.hosts_path,
                                          fetcher->options.resolv_path);
     fetcher->multi = gbx_multi_new(&fetcher->lib, options->base, CONNECTIONS_MAX);
@@ -391,6 +366,8 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
                            gbx_span args, gbx_span body, gbx_fetch_done done,
                            void *user)
 {
+    struct event_base *base = fetcher->options.base;
+    struct timeval limit = gbx_clock_timeval(policy->fetch.timeout_ms);
     gbx_fetch *fetch = calloc(1, sizeof *fetch);
 
     if (fetch == NULL)
@@ -401,7 +378,10 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
                          .done = done,
                          .user = user,
                          .started_ns = gbx_clock_now_ns()};
-    if (!make_events(fetch)) {
+    fetch->step = event_new(base, -1, 0, flight_step, fetch);
+    fetch->deadline = evtimer_new(base, flight_late, fetch);
+    if (fetch->step == NULL || fetch->deadline == NULL ||
+        evtimer_add(fetch->deadline, &limit) != 0) {
         free_flight(fetch);
         return NULL;
     }

@@ -84,17 +84,6 @@ static bool begins_with(const uint8_t *bytes, const uint8_t *prefix, unsigned bi
     return rest == 0 || ((bytes[whole] ^ prefix[whole]) >> (8 - rest)) == 0;
 }
 
-static const rule *rule_of(const gbx_ip *address)
-{
-    const rule *rules = address->is_v6 ? v6_rules : v4_rules;
-    const uint8_t *bytes = address->bytes + (address->is_v6 ? 0 : 12);
-
-    /* The last line of both tables matches everything. */
-    while (!begins_with(bytes, rules->prefix, rules->bits))
-        rules++;
-    return rules;
-}
-
 static bool is_listed(const gbx_ip *address, const gbx_reach *reach)
 {
     if (reach->has_named && gbx_ip_equal(address, &reach->named))
@@ -164,8 +153,12 @@ bool gbx_ip_equal(const gbx_ip *a, const gbx_ip *b)
 
 const char *gbx_ip_refusal(const gbx_ip *address, const gbx_reach *reach)
 {
-    const rule *found = rule_of(address);
+    const rule *found = address->is_v6 ? v6_rules : v4_rules;
+    const uint8_t *bytes = address->bytes + (address->is_v6 ? 0 : 12);
 
+    /* The last line of both tables matches everything. */
+    while (!begins_with(bytes, found->prefix, found->bits))
+        found++;
     switch (found->kind) {
     case PUBLIC: return NULL;
     case LOOPBACK: return reach->loopback ? NULL : found->what;

@@ -30,17 +30,6 @@ static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 #    define ORDER RTLD_DEEPBIND
 #endif
 
-/* The library is never unloaded: its dependencies register exit handlers, and its
- * threads may still be resolving names. */
-static void *open_library(void)
-{
-    void *library = NULL;
-
-    for (size_t i = 0; i < GBX_COUNTOF(libraries) && library == NULL; i++)
-        library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | ORDER);
-    return library;
-}
-
 static const char *find_functions(void *library, gbx_libcurl *ret)
 {
     void *found;
@@ -81,11 +70,15 @@ static void find_certificates(const char *of_system, char path[PATH_MAX])
 
 gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
 {
-    void *library = open_library();
+    void *library = NULL;
     gbx_libcurl lib = {0};
     const curl_version_info_data *version;
     const char *missing;
 
+    /* The library is never unloaded: its dependencies register exit handlers, and its
+     * threads may still be resolving names. */
+    for (size_t i = 0; i < GBX_COUNTOF(libraries) && library == NULL; i++)
+        library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | ORDER);
     if (library == NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
                         "fetch needs libcurl: cannot load 'libcurl.so.4'");

@@ -69,20 +69,11 @@ static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
     return true;
 }
 
-/* The fetch standard normalises the case of these methods only. */
-static void normalise(char *method)
-{
-    static const char *const names[] = {"DELETE",  "GET",  "HEAD",
-                                        "OPTIONS", "POST", "PUT"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (evutil_ascii_strcasecmp(names[i], method) == 0)
-            memcpy(method, names[i], strlen(names[i]));
-}
-
 static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
                         gbx_fetch_request *ret, gbx_fault *fault)
 {
+    static const char *const names[] = {"DELETE",  "GET",  "HEAD",
+                                        "OPTIONS", "POST", "PUT"};
     GBX_CLEANUP(gbx_free) char *method = NULL;
     size_t len;
 
@@ -99,7 +90,10 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
         return gbx_fault_set(fault, GBX_FAULT_METHOD, "fetch: '%s' is not a method",
                              gbx_quote(quote, method, len));
     }
-    normalise(method);
+    /* The fetch standard normalises the case of these methods only. */
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (evutil_ascii_strcasecmp(names[i], method) == 0)
+            memcpy(method, names[i], len);
     memcpy(ret->method, method, len + 1);
     return gbx_allow_method(policy, ret->method, fault);
 }
@@ -123,24 +117,18 @@ static bool to_bytes(char *text, size_t *len)
     return true;
 }
 
-/* True if only the transport, a browser or a proxy may set it. */
-static bool is_forbidden_header(const char *name)
-{
-    if (evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
-        evutil_ascii_strncasecmp(name, "sec-", 4) == 0)
-        return true;
-    for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
-        if (evutil_ascii_strcasecmp(name, forbidden_headers[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool check_header(const char *name, const char *value,
                          const gbx_fetch_policy *policy, gbx_fault *fault)
 {
     char quote[GBX_QUOTE_SIZE];
+    /* Only the transport, a browser or a proxy may set these. */
+    bool is_forbidden = evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
+                        evutil_ascii_strncasecmp(name, "sec-", 4) == 0;
 
-    if (is_forbidden_header(name))
+    for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
+        if (evutil_ascii_strcasecmp(name, forbidden_headers[i]) == 0)
+            is_forbidden = true;
+    if (is_forbidden)
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the header '%s' is not for the code to set",
                              gbx_quote(quote, name, strlen(name)));
@@ -386,28 +374,25 @@ static void drop_credentials(gbx_fetch_request *request)
     gbx_fields_remove_secret(&request->headers);
 }
 
-/* Make it a GET without a body, as some redirects do. */
-static void become_get(gbx_fetch_request *request)
+/* Some redirects make it a GET without a body. */
+static void change_method(gbx_fetch_request *request, uint16_t status)
 {
     static const char *const of_bodies[] = {"content-encoding", "content-language",
                                             "content-location", "content-type"};
+    bool is_post = strcmp(request->method, "POST") == 0;
+    bool is_safe =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    bool becomes_get =
+        status == 303 ? !is_safe : (status == 301 || status == 302) && is_post;
 
+    if (!becomes_get)
+        return;
     memcpy(request->method, "GET", sizeof "GET");
     free(request->body);
     request->body = NULL;
     request->body_len = 0;
     for (size_t i = 0; i < GBX_COUNTOF(of_bodies); i++)
         gbx_fields_remove(&request->headers, of_bodies[i]);
-}
-
-static void change_method(gbx_fetch_request *request, uint16_t status)
-{
-    bool is_post = strcmp(request->method, "POST") == 0;
-    bool is_safe =
-        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-
-    if (((status == 301 || status == 302) && is_post) || (status == 303 && !is_safe))
-        become_get(request);
 }
 
 bool gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,

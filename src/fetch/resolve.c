@@ -90,16 +90,6 @@ static const struct {
                 {"randomize-case:", "1"},
                 {"max-inflight:", "256"}};
 
-static struct evdns_base *new_dns(struct event_base *base)
-{
-    struct evdns_base *dns = evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-
-    evdns_set_log_fn(say_nothing);
-    for (size_t i = 0; dns != NULL && i < GBX_COUNTOF(settings); i++)
-        (void)evdns_base_set_option(dns, settings[i].name, settings[i].value);
-    return dns;
-}
-
 /* Read resolv.conf again if it has changed, since networks change. Search domains are
  * not used: every name is absolute. */
 static void follow_system(gbx_resolver *resolver)
@@ -143,9 +133,15 @@ static struct evdns_base *nameservers_get(gbx_resolver *resolver, char *const *s
     if (text == NULL || resolver->dns == NULL || strcmp(text, resolver->servers) != 0) {
         forget_servers(resolver);
         resolver->servers = text;
-        resolver->dns = text != NULL ? new_dns(resolver->base) : NULL;
+        if (text != NULL)
+            resolver->dns =
+                evdns_base_new(resolver->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+        evdns_set_log_fn(say_nothing);
         if (resolver->dns == NULL)
             return NULL;
+        for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
+            (void)evdns_base_set_option(resolver->dns, settings[i].name,
+                                        settings[i].value);
         for (size_t i = 0; i < count; i++)
             (void)evdns_base_nameserver_ip_add(resolver->dns, servers[i]);
     } else {
@@ -236,19 +232,6 @@ static void insert(gbx_query *query, const gbx_ip *address)
         query->v4_count++;
 }
 
-static void take_answer(gbx_query *query, char type, int count, const void *data)
-{
-    for (int i = 0; i < count; i++) {
-        gbx_ip address = {.is_v6 = type == DNS_IPv6_AAAA,
-                          .bytes = {[10] = 0xFF, [11] = 0xFF}};
-        size_t size = address.is_v6 ? 16 : 4;
-
-        memcpy(address.bytes + 16 - size, (const uint8_t *)data + (size_t)i * size,
-               size);
-        insert(query, &address);
-    }
-}
-
 static void on_answer(gbx_query *query, size_t which, int result, char type, int count,
                       const void *data)
 {
@@ -258,10 +241,19 @@ static void on_answer(gbx_query *query, size_t which, int result, char type, int
         unless_pending(query);
         return;
     }
-    if (result == DNS_ERR_NONE && count > 0)
-        take_answer(query, type, count, data);
-    else if (query->problem == NULL || result == DNS_ERR_NOTEXIST)
+    if (result == DNS_ERR_NONE && count > 0) {
+        gbx_ip address = {.is_v6 = type == DNS_IPv6_AAAA,
+                          .bytes = {[10] = 0xFF, [11] = 0xFF}};
+        size_t size = address.is_v6 ? 16 : 4;
+        const uint8_t *bytes = data;
+
+        for (int i = 0; i < count; i++, bytes += size) {
+            memcpy(address.bytes + 16 - size, bytes, size);
+            insert(query, &address);
+        }
+    } else if (query->problem == NULL || result == DNS_ERR_NOTEXIST) {
         query->problem = problem_of(result);
+    }
     if (query->pending == 0)
         tell(query);
     else if (query->count > 0)
@@ -290,29 +282,22 @@ static void ask(gbx_query *query, struct evdns_base *dns, const char *name)
         query->problem = "the question could not be asked";
 }
 
-/* "localhost" and names below it mean this machine (RFC 6761), whatever others
- * answer. */
-static bool is_localhost(const char *name)
-{
-    static const char suffix[] = ".localhost";
-    size_t len = strlen(name);
-
-    return strcmp(name, suffix + 1) == 0 ||
-           (len > sizeof suffix - 1 &&
-            strcmp(name + len - (sizeof suffix - 1), suffix) == 0);
-}
-
 static void find(gbx_resolver *resolver, gbx_query *query, const char *name,
                  char *const *servers, size_t server_count)
 {
     static const gbx_ip loopback[] = {
         {.bytes = {[10] = 0xFF, [11] = 0xFF, [12] = 127, [15] = 1}},
         {.is_v6 = true, .bytes = {[15] = 1}}};
+    static const char below[] = ".localhost";
+    const size_t below_len = sizeof below - 1;
+    size_t len = strlen(name);
     gbx_ip listed[GBX_ADDRESSES_MAX];
     struct evdns_base *dns;
     size_t count;
 
-    if (is_localhost(name)) {
+    /* It and the names below mean this machine (RFC 6761), whatever others answer. */
+    if (strcmp(name, "localhost") == 0 ||
+        (len > below_len && strcmp(name + len - below_len, below) == 0)) {
         insert(query, &loopback[0]);
         insert(query, &loopback[1]);
         return;

@@ -175,15 +175,6 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
     return ret->text != NULL;
 }
 
-/* True if it begins with a scheme: then base is not used. */
-static bool is_absolute(const char *location)
-{
-    size_t len = strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789+-.");
-
-    return len > 0 && location[len] == ':';
-}
-
 /* Resolve a path against base. It cannot lead to another origin. */
 static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
                       gbx_fault *fault)
@@ -256,6 +247,7 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
 {
     GBX_CLEANUP(gbx_free) char *escaped = NULL;
     GBX_CLEANUP(gbx_free) char *whole = NULL;
+    size_t scheme_len;
 
     if (strlen(location) > GBX_URL_MAX)
         return refuse(fault, "the URL is longer than 8192 characters");
@@ -267,7 +259,9 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
         return false;
     if (escaped[0] == '\0')
         return gbx_url_parse(base->lib, base->text, strlen(base->text), ret, fault);
-    if (is_absolute(escaped))
+    scheme_len = strspn(escaped, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789+-.");
+    if (scheme_len > 0 && escaped[scheme_len] == ':') /* base is not used */
         return gbx_url_parse(base->lib, escaped, strlen(escaped), ret, fault);
     if (strncmp(escaped, "//", 2) != 0)
         return join_path(base, escaped, ret, fault);
@@ -344,20 +338,6 @@ static void write_sites(const gbx_fetch_policy *policy, char *text, size_t size)
     gbx_buf_cleanup(&list);
 }
 
-static bool refuse_url(const gbx_fetch_policy *policy, const gbx_url *url,
-                       gbx_fault *fault)
-{
-    char list[SHOWN_MAX];
-    char host[GBX_QUOTE_SIZE];
-
-    write_sites(policy, list, sizeof list);
-    return gbx_fault_set(fault, GBX_FAULT_NOT_ALLOWED,
-                         "fetch: the host '%s' with %s and port %u is not on the list; "
-                         "allowed: %s",
-                         gbx_quote(host, url->host, strlen(url->host)),
-                         gbx_scheme_name(url->scheme), (unsigned)url->port, list);
-}
-
 bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
                    gbx_reach *ret_reach, gbx_fault *fault)
 {
@@ -365,6 +345,8 @@ bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
                        .network_count = policy->network_count};
     bool is_listed = false;
     bool port_is_named = false;
+    char list[SHOWN_MAX];
+    char host[GBX_QUOTE_SIZE];
 
     for (size_t i = 0; i < policy->site_count; i++) {
         const gbx_site *site = &policy->sites[i];
@@ -376,8 +358,14 @@ bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
         reach.loopback = reach.loopback || site->loopback;
         reach.has_named = reach.has_named || (url->is_literal && !site->below);
     }
-    if (!is_listed)
-        return refuse_url(policy, url, fault);
+    if (!is_listed) {
+        write_sites(policy, list, sizeof list);
+        return gbx_fault_set(fault, GBX_FAULT_NOT_ALLOWED,
+                             "fetch: the host '%s' with %s and port %u is not on the "
+                             "list; allowed: %s",
+                             gbx_quote(host, url->host, strlen(url->host)),
+                             gbx_scheme_name(url->scheme), (unsigned)url->port, list);
+    }
     if (!port_is_named && is_bad_port(url->port))
         return gbx_fault_set(
             fault, GBX_FAULT_NOT_ALLOWED,
@@ -389,14 +377,6 @@ bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
     return true;
 }
 
-/* True if the fetch standard forbids the method. */
-static bool is_forbidden_method(const char *method)
-{
-    return evutil_ascii_strcasecmp(method, "CONNECT") == 0 ||
-           evutil_ascii_strcasecmp(method, "TRACE") == 0 ||
-           evutil_ascii_strcasecmp(method, "TRACK") == 0;
-}
-
 bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
                       gbx_fault *fault)
 {
@@ -405,7 +385,10 @@ bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
     size_t len = 0;
 
     (void)gbx_quote(quote, method, strlen(method));
-    if (is_forbidden_method(method))
+    /* The fetch standard forbids these. */
+    if (evutil_ascii_strcasecmp(method, "CONNECT") == 0 ||
+        evutil_ascii_strcasecmp(method, "TRACE") == 0 ||
+        evutil_ascii_strcasecmp(method, "TRACK") == 0)
         return gbx_fault_set(fault, GBX_FAULT_METHOD,
                              "fetch: the method '%s' is never sent", quote);
     list[0] = '\0';

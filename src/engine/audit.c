@@ -352,18 +352,6 @@ static void say_refused(gbx_run *run, const gbx_reply *reply)
     hand_over(&e, "%s: %.*s", name, (int)msg->code.len, (const char *)msg->code.data);
 }
 
-/* The event of such an end; GBX_AUDIT_EVENT_COUNT if it has none. */
-static gbx_audit_event event_of_end(gbx_code code, gbx_end how)
-{
-    if (code == GBX_CODE_VIOLATION)
-        return how == GBX_END_DIED ? GBX_AUDIT_SECCOMP_KILL
-                                   : GBX_AUDIT_PROTOCOL_VIOLATION;
-    return code == GBX_CODE_CRASHED   ? GBX_AUDIT_WORKER_CRASHED
-           : code == GBX_CODE_TIMEOUT ? GBX_AUDIT_CALL_TIMEOUT
-           : code == GBX_CODE_MEMORY  ? GBX_AUDIT_CALL_MEMORY
-                                      : GBX_AUDIT_EVENT_COUNT;
-}
-
 static void say_end(gbx_run *run, gbx_audit_event event, const gbx_verdict *v)
 {
     const gbx_stats *s = &run->result->stats;
@@ -449,18 +437,25 @@ void gbx_audit_guard(gbx_run *run, const gbx_report *report)
 
 void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
 {
-    gbx_audit_event event = event_of_end(v->code, how);
+    bool is_kill = v->code == GBX_CODE_VIOLATION && how == GBX_END_DIED;
     entry e;
 
-    if (event != GBX_AUDIT_EVENT_COUNT)
-        say_end(run, event, v);
-    if (event == GBX_AUDIT_CALL_TIMEOUT)
+    if (v->code == GBX_CODE_VIOLATION)
+        say_end(run, is_kill ? GBX_AUDIT_SECCOMP_KILL : GBX_AUDIT_PROTOCOL_VIOLATION,
+                v);
+    if (v->code == GBX_CODE_CRASHED)
+        say_end(run, GBX_AUDIT_WORKER_CRASHED, v);
+    if (v->code == GBX_CODE_TIMEOUT) {
+        say_end(run, GBX_AUDIT_CALL_TIMEOUT, v);
         suspect(run, GBX_SUSPECT_TIMEOUT);
-    if (event == GBX_AUDIT_CALL_MEMORY)
+    }
+    if (v->code == GBX_CODE_MEMORY) {
+        say_end(run, GBX_AUDIT_CALL_MEMORY, v);
         suspect(run, GBX_SUSPECT_MEMORY);
-    if (event == GBX_AUDIT_SECCOMP_KILL)
+    }
+    if (is_kill)
         suspect(run, GBX_SUSPECT_SEAL);
-    if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)
+    else if (v->code == GBX_CODE_VIOLATION && run->has_exchange)
         suspect(run, GBX_SUSPECT_PROTOCOL);
     if (run->worker != NULL &&
         (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||

@@ -150,20 +150,6 @@ static void free_rest(gbx_engine *engine)
     free(engine);
 }
 
-/* Fail now if libcurl is missing, not at a call's first fetch. */
-static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
-{
-    gbx_libcurl lib;
-    gbx_status status;
-
-    if ((engine->settings.options.capabilities & GBX_CAP_FETCH) == 0)
-        return GBX_OK;
-    status = gbx_libcurl_load(&lib, reterr);
-    if (status == GBX_OK)
-        gbx_libcurl_unload(&lib);
-    return status;
-}
-
 /* ---- public API ---------------------------------------------------------- */
 
 gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
@@ -176,6 +162,7 @@ gbx_status gbx_engine_start(const gbx_options *options, const gbx_contents *cont
                             gbx_engine **ret_engine, gbx_error *reterr)
 {
     gbx_engine *engine;
+    gbx_libcurl lib;
     gbx_status status;
     bool has_thread;
 
@@ -204,10 +191,14 @@ gbx_status gbx_engine_start(const gbx_options *options, const gbx_contents *cont
     if (engine->settings.options.policy != NULL)
         (void)gbx_policy_ref(engine->settings.options.policy);
     engine->magic = GBX_ENGINE_MAGIC;
-    if (contents == NULL)
-        status = check_fetch(engine, reterr);
-    else /* for the log */
+    if (contents != NULL) { /* for the log */
         (void)gethostname(engine->machine, sizeof engine->machine - 1);
+    } else if ((engine->settings.options.capabilities & GBX_CAP_FETCH) != 0) {
+        /* Fail now if libcurl is missing, not at a call's first fetch. */
+        status = gbx_libcurl_load(&lib, reterr);
+        if (status == GBX_OK)
+            gbx_libcurl_unload(&lib);
+    }
     if (status != GBX_OK) {
         free_rest(engine);
         return status;

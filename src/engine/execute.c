@@ -76,17 +76,6 @@ static void sleep_on(gbx_run *run)
         (void)!read(fds[0].fd, &count, sizeof count);
 }
 
-/* Pass the run to the supervisor. */
-static void hand_over(gbx_run *run)
-{
-    gbx_engine *engine = run->engine;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    gbx_queue_add(&engine->inbox, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    gbx_engine_wake(engine);
-}
-
 /* gbx_engine_free() waits for threads between enter_engine() and leave_engine(). */
 static gbx_status enter_engine(gbx_engine *engine, gbx_error *reterr)
 {
@@ -294,11 +283,14 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     if (ret_ticket != NULL)
         *ret_ticket = run->ticket;
     /* If it has a worker already, that starts before the supervisor wakes. Then the run
-     * belongs to the supervisor, which does not drive it before hand_over(): is_driven
-     * is false. */
+     * belongs to the supervisor, which does not drive it before it is in the inbox:
+     * is_driven is false. */
     if (run->worker != NULL)
         gbx_run_begin(run);
-    hand_over(run);
+    (void)pthread_mutex_lock(&engine->lock);
+    gbx_queue_add(&engine->inbox, run);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_engine_wake(engine);
     return GBX_OK;
 }
 

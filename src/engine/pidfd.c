@@ -33,17 +33,6 @@ typedef struct pidfd_info {
 #define PIDFD_INFO_PID UINT64_C(1)
 #define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
 
-/* waitid() fails with EBADF if fd is not a pidfd, and with ECHILD if its process is not
- * our child. */
-static bool is_pidfd(int fd)
-{
-    siginfo_t info;
-
-    return waitid((idtype_t)3 /* P_PIDFD */, (id_t)fd, &info,
-                  WEXITED | WNOHANG | WNOWAIT) == 0 ||
-           errno == ECHILD;
-}
-
 uint64_t gbx_proc_number(int fd, const char *name)
 {
     char text[2048];
@@ -66,15 +55,6 @@ static pid_t number_in_proc(int pidfd)
     (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     return fd >= 0 ? (pid_t)gbx_proc_number(fd, "\nPid:") : 0;
-}
-
-/* True if /proc uses our pid namespace. */
-static bool is_proc_ours(void)
-{
-    char link[16] = "";
-
-    return readlink("/proc/self", link, sizeof link - 1) > 0 &&
-           strtol(link, NULL, 10) == getpid();
 }
 
 static int open_in_proc(pid_t number, const char *name)
@@ -113,7 +93,10 @@ void gbx_pidfd_kill(int pidfd)
 bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
                         int *ret_status_fd)
 {
-    bool is_ours = is_proc_ours();
+    char self[16] = "";
+    bool is_ours = readlink("/proc/self", self, sizeof self - 1) > 0 &&
+                   strtol(self, NULL, 10) == getpid(); /* /proc is of our namespace */
+    siginfo_t info;
     bool is_child;
     pid_t pid;
     pid_t above;
@@ -121,7 +104,10 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
 
     *ret_pid = 0;
     *ret_status_fd = -1;
-    if (!is_pidfd(pidfd))
+    /* EBADF: it is no pidfd. ECHILD: its process is not our child. */
+    if (waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &info,
+               WEXITED | WNOHANG | WNOWAIT) != 0 &&
+        errno != ECHILD)
         return false;
     if (ask_kernel(pidfd, &pid, &above)) {
         status_fd = open_in_proc(is_ours ? pid : number_in_proc(pidfd), "status");

@@ -26,15 +26,6 @@
 
 /* ---- functions of the embedder ------------------------------------------------ */
 
-/* The lock is held. */
-static gbx_function *find_function(gbx_hostcalls *h, gbx_span name)
-{
-    for (gbx_function *f = h->functions; f != NULL; f = f->next)
-        if (strlen(f->name) == name.len && memcmp(f->name, name.data, name.len) == 0)
-            return f;
-    return NULL;
-}
-
 static void call_function(gbx_run *run, const gbx_function *f, gbx_request request,
                           gbx_span args)
 {
@@ -287,7 +278,10 @@ static void live_request(gbx_run *run, const gbx_msg_hostcall *msg)
     gbx_job *job;
 
     (void)pthread_mutex_lock(&h->lock);
-    f = builtin == NULL ? find_function(h, msg->name) : NULL;
+    f = builtin == NULL ? h->functions : NULL;
+    while (f != NULL && (strlen(f->name) != msg->name.len ||
+                         memcmp(f->name, msg->name.data, msg->name.len) != 0))
+        f = f->next;
     (void)pthread_mutex_unlock(&h->lock);
     name = f != NULL ? f->name : builtin != NULL ? builtin->name : NULL;
     request = gbx_hostcall_open(run, name, f == NULL, msg);

@@ -63,16 +63,6 @@ static stamp look(const reading *r)
     return s;
 }
 
-static bool is_same(const stamp *a, const stamp *b)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(a->of); i++)
-        if (a->of[i].st_dev != b->of[i].st_dev || a->of[i].st_ino != b->of[i].st_ino ||
-            a->of[i].st_size != b->of[i].st_size ||
-            memcmp(&a->of[i].st_mtim, &b->of[i].st_mtim, sizeof a->of[i].st_mtim) != 0)
-            return false;
-    return true;
-}
-
 /* ---- the process ----------------------------------------------------------------- */
 
 /* The file size limit is respected: a write past it kills, even to a memory file. */
@@ -301,6 +291,7 @@ static gbx_status read_once(reading *r, gbx_rows *ret, bool *ret_is_still)
     int64_t until = gbx_clock_now_ns() + GBX_SQLITE_MS * GBX_NS_PER_MS;
     stamp before = look(r);
     stamp after;
+    bool is_same = true;
     gbx_status status = make_file(r);
 
     *ret_is_still = true;
@@ -312,7 +303,15 @@ static gbx_status read_once(reading *r, gbx_rows *ret, bool *ret_is_still)
     gbx_spawned_close(&r->process);
     if (status == GBX_OK) {
         after = look(r);
-        *ret_is_still = r->answer.is_locked || is_same(&before, &after);
+        for (size_t i = 0; i < GBX_COUNTOF(after.of); i++) {
+            const struct stat *a = &before.of[i];
+            const struct stat *b = &after.of[i];
+
+            is_same = is_same && a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+                      a->st_size == b->st_size &&
+                      memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0;
+        }
+        *ret_is_still = r->answer.is_locked || is_same;
         status = judge(r);
     }
     if (status == GBX_OK && *ret_is_still)

@@ -237,29 +237,22 @@ static void *supervise(void *arg)
     return NULL;
 }
 
-/* The flag makes timers precise to the microsecond instead of the millisecond. */
-static struct event_base *make_base(void)
-{
-    struct event_config *config = event_config_new();
-    struct event_base *base = NULL;
-
-    if (config != NULL &&
-        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
-        base = event_base_new_with_config(config);
-    if (config != NULL)
-        event_config_free(config);
-    return base;
-}
-
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
 {
     static const struct timeval tick = {0, 100000};
+    struct event_config *config;
     int e;
 
     if (!gbx_fd_has_spare(SPARE_FDS))
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
-    engine->base = make_base();
+    config = event_config_new();
+    /* The flag makes timers precise to the microsecond instead of the millisecond. */
+    if (config != NULL &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+        engine->base = event_base_new_with_config(config);
+    if (config != NULL)
+        event_config_free(config);
     engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (engine->base == NULL || engine->wake_fd < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop");

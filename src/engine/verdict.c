@@ -302,33 +302,26 @@ static void check_value(gbx_result *r, gbx_verdict *v)
             fault.message);
 }
 
-/* Copy a part of the code if it is one short line of valid UTF-8; otherwise "". */
-static void copy_place(const gbx_run *run, gbx_code_place place,
-                       char ret[GBX_PLACE_TEXT_SIZE])
-{
-    const char *code = run->call.code + run->span.start;
-    size_t len = place.end - place.start;
-
-    ret[0] = 0;
-    if (len >= GBX_PLACE_TEXT_SIZE || memchr(code + place.start, '\n', len) != NULL ||
-        !gbx_utf8_valid((const uint8_t *)code + place.start, len, NULL))
-        return;
-    gbx_utf8_copy_line(ret, GBX_PLACE_TEXT_SIZE, code + place.start, len);
-}
-
 /* A hint that quotes the code; NULL if there is no place to quote, or memory is out. */
 static char *complete_hint(const gbx_run *run)
 {
     const gbx_exchange *x = &run->exchange;
     const char *dataset = run->call.dataset != NULL ? run->call.dataset : "";
-    char named[GBX_PLACE_TEXT_SIZE];
+    char named[GBX_PLACE_TEXT_SIZE] = "";
+    const char *place;
+    size_t len;
     uint32_t line, column;
     char *text = NULL;
     int n = 0;
 
     if (x->place.start > x->place.end || x->place.end > run->span.len)
         return NULL;
-    copy_place(run, x->place, named);
+    place = run->call.code + run->span.start + x->place.start;
+    len = x->place.end - x->place.start;
+    /* Quote one short line only. */
+    if (len < sizeof named && memchr(place, '\n', len) == NULL &&
+        gbx_utf8_valid((const uint8_t *)place, len, NULL))
+        gbx_utf8_copy_line(named, sizeof named, place, len);
     gbx_lines_position(run->call.code, run->call.code_len,
                        run->span.start + x->place.start, &line, &column);
     if (x->hint == GBX_HINT_UNAWAITED || x->hint == GBX_HINT_UNAWAITED_LIST)

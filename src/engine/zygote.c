@@ -335,14 +335,6 @@ static int64_t look_after(family *f)
     return again;
 }
 
-static bool has_work(const family *f)
-{
-    for (size_t i = 0; i < ZYGOTES_MAX; i++)
-        if (f->members[i].state == WANTED || wants_spare(&f->members[i]))
-            return true;
-    return false;
-}
-
 static void *keep(void *arg)
 {
     family *f = arg;
@@ -351,8 +343,12 @@ static void *keep(void *arg)
     (void)pthread_mutex_lock(&f->lock);
     for (;;) {
         int64_t again = look_after(f);
+        bool has_work = false;
 
-        if (has_work(f))
+        for (size_t i = 0; i < ZYGOTES_MAX; i++)
+            if (f->members[i].state == WANTED || wants_spare(&f->members[i]))
+                has_work = true;
+        if (has_work)
             continue;
         if (again == INT64_MAX)
             (void)pthread_cond_wait(&f->changed, &f->lock);

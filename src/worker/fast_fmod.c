@@ -26,14 +26,6 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-static double of_bits(uint64_t bits)
-{
-    double x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* True for most operands: integers that became doubles by an overflow or a division. */
 static bool is_whole(double x, int64_t *ret)
 {
@@ -43,14 +35,6 @@ static bool is_whole(double x, int64_t *ret)
     return (double)*ret == x;
 }
 
-/* A 32-bit division is several times faster on many processors. y is not zero. */
-static int64_t whole_modulo(int64_t x, int64_t y)
-{
-    if ((uint64_t)(x | y) <= UINT32_MAX) /* then neither is negative */
-        return (int64_t)((uint32_t)x % (uint32_t)y);
-    return x % y;
-}
-
 /* The bits of a finite number as whole * 2^(exponent - 1075); exponent is at least 1. */
 static uint64_t take_apart(uint64_t bits, int *ret_exponent)
 {
@@ -58,17 +42,6 @@ static uint64_t take_apart(uint64_t bits, int *ret_exponent)
 
     *ret_exponent = exponent > 0 ? exponent : 1;
     return exponent > 0 ? (bits & (HIDDEN_BIT - 1)) | HIDDEN_BIT : bits;
-}
-
-static uint64_t put_together(uint64_t whole, int exponent)
-{
-    while (whole < HIDDEN_BIT && exponent > 1) {
-        whole <<= 1;
-        exponent--;
-    }
-    return whole < HIDDEN_BIT
-               ? whole
-               : (whole - HIDDEN_BIT) | (uint64_t)exponent << FRACTION_BITS;
 }
 
 /* Both finite, neither negative, x at least y, y not zero. */
@@ -87,7 +60,15 @@ static uint64_t long_modulo(uint64_t x, uint64_t y)
         rest = (rest << step) % divisor;
         left -= step;
     }
-    return rest == 0 ? 0 : put_together(rest, y_exponent);
+    if (rest == 0)
+        return 0;
+    while (rest < HIDDEN_BIT && y_exponent > 1) {
+        rest <<= 1;
+        y_exponent--;
+    }
+    return rest < HIDDEN_BIT
+               ? rest
+               : (rest - HIDDEN_BIT) | (uint64_t)y_exponent << FRACTION_BITS;
 }
 
 double fmod(double x, double y);
@@ -102,12 +83,21 @@ double gbx_modulo(double x, double y)
     uint64_t y_bits = bits_of(y) & ~SIGN_BIT;
     int64_t x_whole;
     int64_t y_whole;
+    uint64_t rest;
 
     if (y_bits == 0 || x_bits >= INFINITE || y_bits > INFINITE)
         return x * y / (x * y);
     if (x_bits < y_bits)
         return x;
-    if (is_whole(x, &x_whole) && is_whole(y, &y_whole))
-        return copysign((double)whole_modulo(x_whole, y_whole), x);
-    return of_bits(long_modulo(x_bits, y_bits) | (bits_of(x) & SIGN_BIT));
+    if (is_whole(x, &x_whole) && is_whole(y, &y_whole)) {
+        /* A 32-bit division is several times faster on many processors. */
+        if ((uint64_t)(x_whole | y_whole) <= UINT32_MAX) /* then neither is negative */
+            x_whole = (uint32_t)x_whole % (uint32_t)y_whole;
+        else
+            x_whole %= y_whole;
+        return copysign((double)x_whole, x);
+    }
+    rest = long_modulo(x_bits, y_bits) | (bits_of(x) & SIGN_BIT);
+    memcpy(&x, &rest, sizeof x);
+    return x;
 }

@@ -44,45 +44,31 @@ static bool is_data(const gbx_mapping *m, const gbx_mapping *before)
              (before->prot & PROT_WRITE) != 0 && is_library(before)));
 }
 
-/* The kernel may have merged a library's zeros with the loader's data for this
- * thread, which the handler of faults needs, too. */
-static bool is_of_thread(const gbx_range *range)
-{
-    uintptr_t at = (uintptr_t)&errno;
-
-    return range->from <= at && at < range->to;
-}
-
-/* Find the used part of the heap, and every library mapping with private pages. */
+/* Find the used part of the heap, and every library mapping with private pages. The
+ * kernel may have merged a library's zeros with the loader's data for this thread, which
+ * the handler of faults needs, too. */
 static void find(gbx_ranges *ret)
 {
     uintptr_t used_end = (uintptr_t)gbx_heap_used_end();
+    uintptr_t of_thread = (uintptr_t)&errno;
     gbx_maps maps = gbx_maps_read(true);
 
     for (size_t i = 0; i < maps.count; i++) {
         const gbx_mapping *m = &maps.list[i];
-        gbx_range found = {.from = m->from, .to = m->to, .prot = m->prot};
-
         if (strcmp(m->name, "[heap]") == 0)
             gbx_ranges_add(ret, m->from, m->to < used_end ? m->to : used_end, m->prot);
         else if (is_data(m, i > 0 ? m - 1 : NULL) && m->own > 0 &&
-                 !is_of_thread(&found))
-            gbx_ranges_add(ret, found.from, found.to, found.prot);
+                 (of_thread < m->from || m->to <= of_thread))
+            gbx_ranges_add(ret, m->from, m->to, m->prot);
     }
     gbx_maps_free(&maps);
-}
-
-static bool is_zero(const char *page)
-{
-    static const char zeros[PAGE];
-
-    return memcmp(page, zeros, PAGE) == 0;
 }
 
 /* Write the pages of the range, each at the offset of its number. Pages of zeros become
  * holes of the file. */
 static bool write_pages(int fd, const gbx_range *range)
 {
+    static const char zeros[PAGE];
     const char *from = (const char *)range->from;
     size_t count = (range->to - range->from) / PAGE;
     size_t end;
@@ -90,8 +76,9 @@ static bool write_pages(int fd, const gbx_range *range)
     for (size_t i = 0; i < count; i = end + 1) {
         size_t len;
 
-        for (end = i; end < count && !is_zero(from + end * PAGE); end++)
-            continue;
+        end = i;
+        while (end < count && memcmp(from + end * PAGE, zeros, PAGE) != 0)
+            end++;
         len = (end - i) * PAGE;
         if (len > 0 && pwrite(fd, from + i * PAGE, len,
                               (off_t)((range->first + i) * PAGE)) != (ssize_t)len)

@@ -49,19 +49,6 @@ static uintptr_t page_of_top(const char *end)
     return ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
 }
 
-static void advise(char *end)
-{
-    uintptr_t top = page_of_top(end);
-    uintptr_t first = (top + SMALL_BYTES + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-
-    if (first >= (uintptr_t)end)
-        return;
-    /* Loaded data may have grown into the huge pages of the previous room. */
-    (void)madvise((void *)top, first - top, MADV_NOHUGEPAGE);
-    if (madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
-        huge_from = (char *)first;
-}
-
 /* Make the allocator extend the heap, with a block that fits neither its top nor any
  * hole below it. */
 static void grow(size_t free_top)
@@ -98,6 +85,8 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     size_t free_top = mallinfo2().keepcost;
     char *before = sbrk(0);
     char *end;
+    uintptr_t top;
+    uintptr_t first;
 
     if (free_top >= bytes) /* already reserved */
         return bytes;
@@ -109,7 +98,14 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     end = sbrk(0);
     if (end == before || mallinfo2().keepcost < bytes)
         return 0;
-    advise(end);
+    top = page_of_top(end);
+    first = (top + SMALL_BYTES + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (first >= (uintptr_t)end)
+        return bytes;
+    /* Loaded data may have grown into the huge pages of the previous room. */
+    (void)madvise((void *)top, first - top, MADV_NOHUGEPAGE);
+    if (madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
+        huge_from = (char *)first;
     return bytes;
 }
 

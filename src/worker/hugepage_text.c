@@ -41,16 +41,6 @@ static void find(gbx_ranges *ret)
     gbx_maps_free(&maps);
 }
 
-/* An administrator may have disabled them. */
-static bool may_have_huge_pages(void)
-{
-    char text[64];
-
-    return gbx_fd_start(AT_FDCWD, "/sys/kernel/mm/transparent_hugepage/enabled", text,
-                        sizeof text) > 0 &&
-           strstr(text, "[never]") == NULL;
-}
-
 /* Choose the huge-page-sized piece with the most pages that a call runs, and clear
  * its pages in touched. Returns false if none is left. */
 static bool choose(const gbx_ranges *ranges, uint8_t *touched, uint8_t *chosen)
@@ -166,9 +156,13 @@ size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user)
     uint8_t *chosen = NULL;
     uint8_t *touched;
     size_t done = 0;
+    char text[64];
 
     enlarged = (gbx_ranges){0};
-    if (may_have_huge_pages())
+    /* An administrator may have disabled them. */
+    if (gbx_fd_start(AT_FDCWD, "/sys/kernel/mm/transparent_hugepage/enabled", text,
+                     sizeof text) > 0 &&
+        strstr(text, "[never]") == NULL)
         find(&ranges);
     touched = gbx_page_probe_learn(&ranges, run, user);
     if (touched != NULL)

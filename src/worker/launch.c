@@ -56,17 +56,6 @@ static uint32_t number_of(const char *text)
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-/* The last element stays 0. */
-static void read_uids(const char *text, gbx_identity *identity)
-{
-    char *at = NULL;
-
-    for (size_t i = 0; i + 1 < GBX_COUNTOF(identity->wanted) && *text != 0; i++) {
-        identity->wanted[i] = (uid_t)strtoul(text, &at, 10);
-        text = *at == ',' ? at + 1 : at;
-    }
-}
-
 /* ---- the user namespace ---------------------------------------------------- */
 
 /* Keeps the namespace alive until its socket is closed. It stays traceable, since it
@@ -187,28 +176,6 @@ static void make_namespaces(gbx_launch *l)
             l->made |= GBX_LAYER_BIT(spaces[i].layer);
 }
 
-/* The raw call: makes a child of the host, which identifies it by its process group. */
-static void fork_template(void)
-{
-    long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
-
-    if (pid < 0)
-        end("fork the template");
-    if (pid > 0)
-        _exit(0);
-}
-
-/* Become the mapped root of the user namespace. After a change of ids only root can
- * trace the process. */
-static void take_identity(const gbx_identity *identity)
-{
-    if (identity->uid == 0)
-        return;
-    if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 ||
-        prctl(PR_SET_DUMPABLE, 0) < 0)
-        end("take the identity of a user of its own");
-}
-
 /* Ends the process if the library is of another version. */
 static void gbx_launch_check_version(char **argv, int argc, int index, int count)
 {
@@ -230,13 +197,31 @@ static void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *ui
     *ret = (gbx_launch){.layers_off = layers_off,
                         .made = is_grouped ? GBX_LAYER_BIT(GBX_LAYER_CGROUP) : 0,
                         .identity.hosts_uid = geteuid()};
+    uid_t *wanted = ret->identity.wanted;
+    char *at = NULL;
+    long pid = 0;
+
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    read_uids(uids, &ret->identity);
+    /* The last element stays 0. */
+    for (size_t i = 0; i + 1 < GBX_COUNTOF(ret->identity.wanted) && *uids != 0; i++) {
+        wanted[i] = (uid_t)strtoul(uids, &at, 10);
+        uids = *at == ',' ? at + 1 : at;
+    }
     make_namespaces(ret);
+    /* The raw call: makes a child of the host, which identifies it by its process
+     * group. */
     if (ret->made & GBX_LAYER_BIT(GBX_LAYER_PID_NS))
-        fork_template();
+        pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid < 0)
+        end("fork the template");
+    if (pid > 0)
+        _exit(0);
     gbx_pagemap_open();
-    take_identity(&ret->identity);
+    /* Become the mapped root of the user namespace. After a change of ids only root can
+     * trace the process. */
+    if (ret->identity.uid != 0 && (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 ||
+                                   prctl(PR_SET_DUMPABLE, 0) < 0))
+        end("take the identity of a user of its own");
     /* A fork and a change of ids clear it. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

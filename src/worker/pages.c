@@ -36,13 +36,6 @@
 #define IS_FILES     (UINT64_C(1) << 61)
 #define IS_EXCLUSIVE (UINT64_C(1) << 56)
 
-/* A page of a file in memory that was only read may also be mapped here alone. */
-static bool is_written(uint64_t entry)
-{
-    return (entry & (IS_PRESENT | IS_FILES | IS_EXCLUSIVE)) ==
-           (IS_PRESENT | IS_EXCLUSIVE);
-}
-
 static void add_page(gbx_pages *pages, char *page, bool of_file)
 {
     struct gbx_page_run *last =
@@ -70,8 +63,10 @@ static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t
                   (off_t)(at / PAGE * sizeof *entries)) !=
             (ssize_t)(count * sizeof *entries))
             return;
+        /* A page of a file in memory that was only read may also be mapped here alone. */
         for (size_t i = 0; i < count; i++)
-            if (is_written(entries[i]))
+            if ((entries[i] & (IS_PRESENT | IS_FILES | IS_EXCLUSIVE)) ==
+                (IS_PRESENT | IS_EXCLUSIVE))
                 add_page(pages, (char *)at + i * PAGE, of_file);
     }
 }

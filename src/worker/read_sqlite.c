@@ -123,14 +123,6 @@ static bool is_bad_function(const char *name)
     return false;
 }
 
-/* True for the update that SQLite asks about while it declares a virtual table such as
- * json_each; nothing is written. A query that writes is refused before that. */
-static bool is_declaring(const char *table, const char *database)
-{
-    return table != NULL && strcmp(table, "sqlite_master") == 0 && database != NULL &&
-           strcmp(database, "main") == 0;
-}
-
 static int authorize(void *user, int action, const char *a, const char *b,
                      const char *database, const char *view)
 {
@@ -139,7 +131,13 @@ static int authorize(void *user, int action, const char *a, const char *b,
     case SQLITE_READ:
     case SQLITE_RECURSIVE: return SQLITE_OK;
     case SQLITE_FUNCTION: return is_bad_function(b) ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_UPDATE: return is_declaring(a, database) ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_UPDATE:
+        /* SQLite asks about this while it declares a virtual table such as json_each;
+         * nothing is written. A query that writes is refused before that. */
+        return a != NULL && strcmp(a, "sqlite_master") == 0 && database != NULL &&
+                       strcmp(database, "main") == 0
+                   ? SQLITE_OK
+                   : SQLITE_DENY;
     case SQLITE_PRAGMA: /* full-text search checks whether its index has changed */
         return a != NULL && b == NULL && strcmp(a, "data_version") == 0 ? SQLITE_OK
                                                                         : SQLITE_DENY;
@@ -148,19 +146,6 @@ static int authorize(void *user, int action, const char *a, const char *b,
 }
 
 /* ---- opening ------------------------------------------------------------------ */
-
-static bool configure(reader *r)
-{
-    (void)lib.sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, (int)CELL_MAX);
-    /* An untrusted schema: its views call no function that has effects. Exclusive
-     * locking: the log's index is in our own memory. */
-    return lib.sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) ==
-               SQLITE_OK &&
-           lib.sqlite3_exec(r->db,
-                            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=2; "
-                            "PRAGMA cell_size_check=1",
-                            NULL, NULL, NULL) == SQLITE_OK;
-}
 
 /* Report SQLite's message, which quotes the query and the database. */
 static bool fail_by(reader *r, gbx_sqlite_outcome outcome)
@@ -196,8 +181,17 @@ static bool open_database(reader *r)
     if (lib.sqlite3_vfs_register(&gbx_sqlite_vfs, 1) != SQLITE_OK ||
         lib.sqlite3_open_v2("/database", &r->db,
                             SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE,
-                            NULL) != SQLITE_OK ||
-        !configure(r))
+                            NULL) != SQLITE_OK)
+        return fail_by(r, GBX_SQLITE_UNREADABLE);
+    (void)lib.sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, (int)CELL_MAX);
+    /* An untrusted schema: its views call no function that has effects. Exclusive
+     * locking: the log's index is in our own memory. */
+    if (lib.sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) !=
+            SQLITE_OK ||
+        lib.sqlite3_exec(r->db,
+                         "PRAGMA locking_mode=EXCLUSIVE; PRAGMA temp_store=2; "
+                         "PRAGMA cell_size_check=1",
+                         NULL, NULL, NULL) != SQLITE_OK)
         return fail_by(r, GBX_SQLITE_UNREADABLE);
     return true;
 }
@@ -512,22 +506,12 @@ static bool serve_query(reader *r, const gbx_seal *seal)
     return status == 0 || report(r, status);
 }
 
-/* An attack that hangs has failed. */
-static void end_if_it_hangs(pid_t pid)
-{
-    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                           .events = POLLIN};
-
-    if (pid > 0 && poll(&ended, 1, ATTACK_MS) == 0)
-        (void)kill(pid, SIGKILL);
-    gbx_fd_close(&ended.fd);
-}
-
 static bool serve_attacks(reader *r, const gbx_seal *seal)
 {
     bool is_reported = true;
 
     for (uint32_t i = 0; is_reported && i < r->request.attacks; i++) {
+        struct pollfd ended = {.events = POLLIN};
         pid_t pid = _Fork();
 
         if (pid == 0) { /* its note goes to the error output, which is not read */
@@ -535,7 +519,10 @@ static bool serve_attacks(reader *r, const gbx_seal *seal)
             gbx_attack_run(i);
             _exit(5);
         }
-        end_if_it_hangs(pid);
+        ended.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (pid > 0 && poll(&ended, 1, ATTACK_MS) == 0)
+            (void)kill(pid, SIGKILL); /* an attack that hangs has failed */
+        gbx_fd_close(&ended.fd);
         is_reported = report(r, wait_for(pid));
     }
     return is_reported;
@@ -558,15 +545,6 @@ static bool read_request(reader *r)
     return rows != MAP_FAILED;
 }
 
-static bool open_files(reader *r)
-{
-    bool is_locked = false;
-    gbx_sqlite_outcome outcome = gbx_sqlite_open_files(&is_locked);
-
-    r->answer.is_locked = is_locked;
-    return outcome == GBX_SQLITE_DONE || fail(r, outcome, "it is not a file");
-}
-
 static bool seal(reader *r, const gbx_launch *launch, gbx_seal *seal)
 {
     gbx_seal_init(seal, launch->layers_off, launch->made, &launch->identity,
@@ -585,10 +563,21 @@ int gbx_sqlite_serve(const gbx_launch *launch)
 {
     static reader r; /* large */
     static gbx_seal sealed;
+    bool is_ready;
 
     if (!read_request(&r))
         return 3;
-    if (!load_library(&r) || !open_files(&r) || !seal(&r, launch, &sealed))
+    is_ready = load_library(&r);
+    if (is_ready) {
+        bool is_locked = false;
+        gbx_sqlite_outcome outcome = gbx_sqlite_open_files(&is_locked);
+
+        r.answer.is_locked = is_locked;
+        is_ready =
+            (outcome == GBX_SQLITE_DONE || fail(&r, outcome, "it is not a file")) &&
+            seal(&r, launch, &sealed);
+    }
+    if (!is_ready)
         return gbx_channel_write(GBX_CONTROL_FD, &r.answer, sizeof r.answer) ? 0 : 3;
     return (r.request.attacks > 0 ? serve_attacks(&r, &sealed)
                                   : serve_query(&r, &sealed))

@@ -244,16 +244,6 @@ static void lower_memory(const session *s, uint64_t memory_bytes)
         end_for_memory(s); /* the call alone exceeds its limit */
 }
 
-/* What the call may allocate besides its own message. */
-static uint64_t memory_left(const session *s, const gbx_msg_call *call, uint64_t taken)
-{
-    uint64_t most = s->sealed_memory_bytes;
-
-    if (call->memory_bytes != 0 && call->memory_bytes < most)
-        most = call->memory_bytes;
-    return most > taken ? most - taken : 0;
-}
-
 static void send_result(const session *s, const gbx_msg_result *result)
 {
     gbx_buf buf = {.ceiling = ONE_WRITE_MAX + 64};
@@ -297,6 +287,7 @@ static void serve(gbx_realm *realm, session *s)
                            .cancel = on_cancel,
                            .limited = on_limited};
     gbx_realm_outcome outcome = {0};
+    uint64_t most = s->sealed_memory_bytes;
     gbx_header header;
     gbx_msg_call call;
     uint8_t *body;
@@ -309,7 +300,10 @@ static void serve(gbx_realm *realm, session *s)
     if (!gbx_msg_get(((gbx_span){body, header.body_len}), &call))
         leave(3);
     lower_memory(s, call.memory_bytes);
-    gbx_realm_limit_memory(memory_left(s, &call, header.body_len));
+    /* What the call may allocate besides its own message. */
+    if (call.memory_bytes != 0 && call.memory_bytes < most)
+        most = call.memory_bytes;
+    gbx_realm_limit_memory(most > header.body_len ? most - header.body_len : 0);
     s->realm = realm;
     gbx_realm_run(realm, &call, &host, &outcome);
     send_requests(s); /* requests that the code does not await */

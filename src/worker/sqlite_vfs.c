@@ -69,13 +69,6 @@ static int lock_shared(int fd, off_t at, off_t len)
     return error;
 }
 
-static bool exists(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* A writer that waits for readers to end holds PENDING, so that no new ones come. */
 static int lock_database(void)
 {
@@ -128,8 +121,9 @@ gbx_sqlite_outcome gbx_sqlite_open_files(bool *ret_is_locked)
 {
     int error = lock_database();
     int log_error = ENOENT;
+    struct stat st;
 
-    if (error != EAGAIN && exists(GBX_SQLITE_SHM_FD))
+    if (error != EAGAIN && fstat(GBX_SQLITE_SHM_FD, &st) == 0 && S_ISREG(st.st_mode))
         log_error = lock_shared(GBX_SQLITE_SHM_FD, LOG_READERS_AT, LOG_READERS_BYTES);
     if (error == EAGAIN || log_error == EAGAIN)
         return GBX_SQLITE_BUSY;
@@ -157,16 +151,9 @@ static int on_close(sqlite3_file *file)
     return SQLITE_OK;
 }
 
-static bool has_magic(const mapping *m)
-{
-    static const char magic[] = "SQLite format 3"; /* with its NUL */
-
-    return m->size >= (sqlite3_int64)sizeof magic &&
-           memcmp(m->data, magic, sizeof magic) == 0;
-}
-
 static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
 {
+    static const char magic[] = "SQLite format 3"; /* with its NUL */
     const mapping *m = ((open_file *)file)->of;
     sqlite3_int64 left = at >= 0 && at < m->size ? m->size - at : 0;
     size_t n = (size_t)(left < amount ? left : amount);
@@ -178,7 +165,10 @@ static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
     /* SQLite would read missing bytes as zeros, and rows made of them as valid. Only a
      * database that has no pages yet is read beyond its end. */
     if (m == &files.database && m->size > 0)
-        return has_magic(m) ? SQLITE_CORRUPT : SQLITE_NOTADB;
+        return m->size >= (sqlite3_int64)sizeof magic &&
+                       memcmp(m->data, magic, sizeof magic) == 0
+                   ? SQLITE_CORRUPT
+                   : SQLITE_NOTADB;
     memset((uint8_t *)to + n, 0, (size_t)amount - n);
     return SQLITE_IOERR_SHORT_READ;
 }

@@ -180,35 +180,21 @@ static void gbx_preloads_watch(const gbx_preloads *preloads, int control)
     (void)setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* All have run, or one has failed: stop counting. */
-static void gbx_preloads_unwatch(void)
-{
-    static const struct itimerval none = {0};
-
-    (void)setitimer(ITIMER_PROF, &none, NULL);
-    (void)signal(SIGPROF, SIG_DFL);
-    gbx_buf_cleanup(&last_word.hello);
-}
-
-/* Fill hello->preload and its position, if one has failed. */
-static void gbx_preloads_report(const gbx_preloads *preloads, gbx_msg_hello *hello)
+/* Fill hello->preload and its position, if one has failed. Unmap the scripts: the realm
+ * does not need them any more. */
+static void gbx_preloads_end(gbx_preloads *preloads, gbx_msg_hello *hello)
 {
     for (size_t i = 0; i < preloads->count; i++) {
-        if (!preloads->items[i].failed)
-            continue;
-        hello->preload = (uint32_t)i + 1;
-        hello->line = preloads->items[i].line;
-        hello->column = preloads->items[i].column;
-    }
-}
+        const gbx_realm_preload *p = &preloads->items[i];
 
-/* Unmap the scripts: the realm does not need them any more. */
-static void gbx_preloads_cleanup(gbx_preloads *preloads)
-{
-    for (size_t i = 0; i < preloads->count; i++)
-        if (preloads->items[i].source.len > 0)
-            (void)munmap((void *)(uintptr_t)preloads->items[i].source.data,
-                         preloads->items[i].source.len);
+        if (p->failed) {
+            hello->preload = (uint32_t)i + 1;
+            hello->line = p->line;
+            hello->column = p->column;
+        }
+        if (p->source.len > 0)
+            (void)munmap((void *)(uintptr_t)p->source.data, p->source.len);
+    }
     preloads->count = 0;
 }
 
@@ -289,16 +275,6 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     return send_all(t, &buf);
 }
 
-/* In the child of an ATTACK: seal without the given layers, and attack. */
-static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel)
-{
-    t->seal.layers_off |= msg->layers_off;
-    if (!gbx_seal_worker(&t->seal, channel))
-        _exit(4);
-    gbx_attack_run(msg->index);
-    _exit(5);
-}
-
 /* Fork one child with a channel of its own, and report it to the host. */
 static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
                        const gbx_msg_attack *msg)
@@ -318,8 +294,13 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
         gbx_seal_measure(&t->seal);
         pid = _Fork();
         if (pid == 0) {
-            if (msg != NULL)
-                attack(t, msg, pair[1]);
+            if (msg != NULL) { /* seal without the given layers, and attack */
+                t->seal.layers_off |= msg->layers_off;
+                if (!gbx_seal_worker(&t->seal, pair[1]))
+                    _exit(4);
+                gbx_attack_run(msg->index);
+                _exit(5);
+            }
             gbx_pages_claim(&t->pages);
             gbx_text_claim();
             gbx_session_run(t->realm, &t->seal, pair[1], proof);
@@ -454,29 +435,26 @@ static bool serve_one(template *t)
     return served;
 }
 
-static bool report_exits(template *t)
-{
-    struct signalfd_siginfo info;
-    gbx_msg_exited exited;
-    gbx_buf buf = {.ceiling = GBX_MIB(1)};
-
-    (void)!read(t->signals, &info, sizeof info);
-    while (gbx_children_reap(&t->children, &exited))
-        (void)gbx_msg_put(&buf, 0, &exited);
-    return buf.len == 0 || send_all(t, &buf);
-}
-
 static void serve(template *t)
 {
     struct pollfd fds[2] = {{.fd = t->control, .events = POLLIN},
                             {.fd = t->signals, .events = POLLIN}};
+    struct signalfd_siginfo info;
+    gbx_msg_exited exited;
 
     gbx_stack_clear();
     for (;;) {
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return;
-        if (fds[1].revents != 0 && !report_exits(t))
-            return;
+        if (fds[1].revents != 0) {
+            gbx_buf buf = {.ceiling = GBX_MIB(1)};
+
+            (void)!read(t->signals, &info, sizeof info);
+            while (gbx_children_reap(&t->children, &exited))
+                (void)gbx_msg_put(&buf, 0, &exited);
+            if (buf.len > 0 && !send_all(t, &buf))
+                return;
+        }
         if (fds[0].revents != 0 && t->is_spare) { /* its engine's first message */
             (void)prctl(PR_SET_NAME, "glovebox-worker");
             t->is_spare = false;
@@ -567,11 +545,15 @@ static bool complete(template *t, const char **ret_reason)
                              .preload_count = t->preloads.count,
                              .on_preload = gbx_preloads_begin,
                              .user = &t->preloads};
+    static const struct itimerval none = {0};
     bool is_made;
 
     gbx_preloads_watch(&t->preloads, t->control);
     is_made = gbx_realm_complete(t->realm, &setup, ret_reason);
-    gbx_preloads_unwatch();
+    /* All have run, or one has failed: stop counting. */
+    (void)setitimer(ITIMER_PROF, &none, NULL);
+    (void)signal(SIGPROF, SIG_DFL);
+    gbx_buf_cleanup(&last_word.hello);
     return is_made;
 }
 
@@ -592,8 +574,7 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     gbx_seal_init(&t.seal, launch->layers_off, launch->made, &launch->identity,
                   t.config.memory_bytes, t.config.cpu_s);
     is_made = begin(&t, prepared, &reason) && complete(&t, &reason);
-    gbx_preloads_report(&t.preloads, &hello);
-    gbx_preloads_cleanup(&t.preloads);
+    gbx_preloads_end(&t.preloads, &hello);
     if (is_made) {
         reason = "";
         if (prepared != NULL)

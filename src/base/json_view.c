@@ -28,9 +28,12 @@ static size_t past_string(const char *text, size_t at)
     }
 }
 
-/* The offset after the value that begins at text[at]; text has end bytes. */
-static size_t past_value(const char *text, size_t at, size_t end)
+/* The value that begins at *cursor, which is then after it. */
+static gbx_view take_value(gbx_view container, size_t *cursor)
 {
+    const char *text = container.at;
+    size_t start = *cursor;
+    size_t at = start;
     size_t depth = 0;
 
     do {
@@ -45,20 +48,12 @@ static size_t past_value(const char *text, size_t at, size_t end)
         } else if (depth > 0) {
             at++;
         } else {
-            while (at < end && strchr(",]} \n\t\r", text[at]) == NULL)
+            while (at < container.len && strchr(",]} \n\t\r", text[at]) == NULL)
                 at++;
         }
     } while (depth > 0);
-    return at;
-}
-
-static gbx_view take_value(gbx_view container, size_t *at)
-{
-    gbx_view value = {.at = container.at + *at};
-
-    *at = past_value(container.at, *at, container.len);
-    value.len = (size_t)(container.at + *at - value.at);
-    return value;
+    *cursor = at;
+    return (gbx_view){.at = text + start, .len = at - start};
 }
 
 static void skip(gbx_view container, size_t *at, char also)

@@ -12,28 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_slash(char c)
-{
-    return c == '/' || c == '\\';
-}
-
 /* Remove user, password, query and fragment in place. */
 static void strip_url(char *url)
 {
     char *host = url;
-    char *at = NULL;
-    char *end;
+    char *at;
 
     url[strcspn(url, "?#")] = 0;
     while (isalnum((unsigned char)*host) || *host == '+' || *host == '-' ||
            *host == '.')
         host++;
     host = *host == ':' ? host + 1 : url;
-    while (is_slash(*host))
-        host++;
-    for (end = host; *end != 0 && !is_slash(*end); end++)
-        if (*end == '@')
-            at = end;
+    host += strspn(host, "/\\");
+    at = memrchr(host, '@', strcspn(host, "/\\"));
     if (at != NULL)
         memmove(host, at + 1, strlen(at + 1) + 1);
 }

@@ -339,8 +339,8 @@ static bool is_preload_name(const char *name)
     return true;
 }
 
-static gbx_status check_preload(const char *name, const char *source, size_t len,
-                                gbx_error *reterr)
+static gbx_status make_preload(const char *name, const char *source, size_t len,
+                               gbx_dataset **ret, gbx_error *reterr)
 {
     uint32_t line, column;
     size_t bad;
@@ -355,21 +355,12 @@ static gbx_status check_preload(const char *name, const char *source, size_t len
     if (len > GBX_PRELOAD_MAX)
         return gbx_fail(reterr, GBX_E_USAGE, "the preload '%s' is larger than %llu MiB",
                         name, (unsigned long long)(GBX_PRELOAD_MAX >> 20));
-    if (gbx_utf8_valid((const uint8_t *)source, len, &bad))
-        return GBX_OK;
-    gbx_lines_position(source, len, bad, &line, &column);
-    return gbx_fail_at(reterr, GBX_E_DATA, line, column,
-                       "the preload '%s' is not UTF-8 at line %u, column %u", name,
-                       line, column);
-}
-
-static gbx_status make_preload(const char *name, const char *source, size_t len,
-                               gbx_dataset **ret, gbx_error *reterr)
-{
-    gbx_status status = check_preload(name, source, len, reterr);
-
-    if (status != GBX_OK)
-        return status;
+    if (!gbx_utf8_valid((const uint8_t *)source, len, &bad)) {
+        gbx_lines_position(source, len, bad, &line, &column);
+        return gbx_fail_at(reterr, GBX_E_DATA, line, column,
+                           "the preload '%s' is not UTF-8 at line %u, column %u", name,
+                           line, column);
+    }
     return keep_bytes("preload", name, source, len, -1, ret, reterr);
 }
 

@@ -308,22 +308,6 @@ static void wait_for(int pidfd, int flags)
         continue;
 }
 
-/* The executed program and its forks are our children, in one process group. The
- * group's number is the program's pid, which cannot be reused before the program is
- * waited for. */
-static void end_group(gbx_spawned *spawned)
-{
-    pid_t group = spawned->pid;
-
-    gbx_pidfd_kill(spawned->pidfd);
-    wait_for(spawned->pidfd, WNOWAIT);
-    /* It has ended, and can fork no more. */
-    (void)kill(-group, SIGKILL);
-    while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
-        continue;
-    wait_for(spawned->pidfd, 0); /* in case it could not make its group */
-}
-
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr)
 {
@@ -416,10 +400,21 @@ void gbx_spawned_kill(gbx_spawned *spawned)
 
 void gbx_spawned_reap(gbx_spawned *spawned)
 {
-    if (spawned->pidfd >= 0 && spawned->is_settled)
+    pid_t group = spawned->pid;
+
+    /* The executed program and its forks are our children, in one process group. The
+     * group's number is the program's pid, which cannot be reused before the program is
+     * waited for. */
+    if (spawned->pidfd >= 0 && !spawned->is_settled) {
+        gbx_pidfd_kill(spawned->pidfd);
+        wait_for(spawned->pidfd, WNOWAIT);
+        /* It has ended, and can fork no more. */
+        (void)kill(-group, SIGKILL);
+        while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
+            continue;
+    }
+    if (spawned->pidfd >= 0) /* also if it could not make its group */
         wait_for(spawned->pidfd, 0);
-    else if (spawned->pidfd >= 0)
-        end_group(spawned);
     gbx_fd_close(&spawned->pidfd);
     gbx_fd_close(&spawned->said);
     spawned->pid = 0;

@@ -253,24 +253,14 @@ static bool is_pinned(const gbx_hop *hop, const gbx_ip *address)
     return false;
 }
 
-static uint16_t port_of(const struct sockaddr *to)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-
-    if (to->sa_family == AF_INET) {
-        memcpy(&v4, to, sizeof v4);
-        return ntohs(v4.sin_port);
-    }
-    memcpy(&v6, to, sizeof v6);
-    return ntohs(v6.sin6_port);
-}
-
 const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
                                size_t len, char *text)
 {
     const char *refusal;
     gbx_ip address;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    in_port_t port;
 
     text[0] = '\0';
     if (!gbx_ip_from_sockaddr(to, len, &address))
@@ -281,7 +271,14 @@ const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
         return refusal;
     if (!is_pinned(hop, &address))
         return "not what was checked";
-    return port_of(to) != hop->url->port ? "not the port of the URL" : NULL;
+    if (to->sa_family == AF_INET) {
+        memcpy(&v4, to, sizeof v4);
+        port = v4.sin_port;
+    } else {
+        memcpy(&v6, to, sizeof v6);
+        port = v6.sin6_port;
+    }
+    return ntohs(port) != hop->url->port ? "not the port of the URL" : NULL;
 }
 
 /* ---- the transfer ------------------------------------------------------------ */

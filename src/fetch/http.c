@@ -60,17 +60,6 @@ const char *gbx_fault_error_name(gbx_fault_code code)
 
 /* ---- header fields ----------------------------------------------------------- */
 
-static bool is_value(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        uint8_t c = (uint8_t)text[i];
-
-        if ((c < 0x20 && c != '\t') || c == 0x7F)
-            return false;
-    }
-    return true;
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -106,8 +95,12 @@ gbx_field_fault gbx_fields_add(gbx_fields *fields, const char *name, size_t name
         value_len--;
     if (!gbx_is_token(name, name_len))
         return GBX_FIELD_BAD_NAME;
-    if (!is_value(value, value_len))
-        return GBX_FIELD_BAD_VALUE;
+    for (size_t i = 0; i < value_len; i++) {
+        uint8_t c = (uint8_t)value[i];
+
+        if ((c < 0x20 && c != '\t') || c == 0x7F)
+            return GBX_FIELD_BAD_VALUE;
+    }
     if (fields->count >= max_count || name_len + value_len > max_bytes - fields->bytes)
         return GBX_FIELD_TOO_MANY;
     room = gbx_list_room(&fields->items, fields->count, sizeof *room);

@@ -97,14 +97,6 @@ static bool check_length(gbx_head *head, const char *value)
     return true;
 }
 
-static bool check_transfer(gbx_head *head, const char *value)
-{
-    if (head->is_chunked || !word_is(value, strlen(value), "chunked"))
-        return refuse(head->fault, "has a Transfer-Encoding other than chunked");
-    head->is_chunked = true;
-    return true;
-}
-
 static bool read_field(gbx_head *head, const char *line, size_t len)
 {
     const char *colon = memchr(line, ':', len);
@@ -123,8 +115,11 @@ static bool read_field(gbx_head *head, const char *line, size_t len)
         return check_length(head, field->value);
     if (evutil_ascii_strcasecmp(field->name, "Content-Encoding") == 0)
         return check_encoding(head, field->value);
-    if (evutil_ascii_strcasecmp(field->name, "Transfer-Encoding") == 0)
-        return check_transfer(head, field->value);
+    if (evutil_ascii_strcasecmp(field->name, "Transfer-Encoding") != 0)
+        return true;
+    if (head->is_chunked || !word_is(field->value, strlen(field->value), "chunked"))
+        return refuse(head->fault, "has a Transfer-Encoding other than chunked");
+    head->is_chunked = true;
     return true;
 }
 

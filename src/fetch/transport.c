@@ -54,20 +54,6 @@ static waiting *find(gbx_transport *transport, gbx_transport_token token)
     return w;
 }
 
-static waiting *take_answered(gbx_transport *transport)
-{
-    waiting *w;
-
-    (void)pthread_mutex_lock(&transport->lock);
-    LIST_FOREACH(w, &transport->waiting, link)
-    if (w->is_answered)
-        break;
-    if (w != NULL)
-        LIST_REMOVE(w, link);
-    (void)pthread_mutex_unlock(&transport->lock);
-    return w;
-}
-
 static void on_wake(evutil_socket_t fd, short what, void *user)
 {
     gbx_transport *transport = user;
@@ -75,7 +61,16 @@ static void on_wake(evutil_socket_t fd, short what, void *user)
     waiting *w;
 
     (void)!read(fd, &count, sizeof count);
-    while ((w = take_answered(transport)) != NULL) {
+    for (;;) {
+        (void)pthread_mutex_lock(&transport->lock);
+        LIST_FOREACH(w, &transport->waiting, link)
+        if (w->is_answered)
+            break;
+        if (w != NULL)
+            LIST_REMOVE(w, link);
+        (void)pthread_mutex_unlock(&transport->lock);
+        if (w == NULL)
+            return;
         w->done(w->user, &w->response, &w->fault);
         free_waiting(w);
     }

@@ -40,14 +40,22 @@ static bool check_characters(const char *text, size_t len, gbx_fault *fault)
     return true;
 }
 
-/* Read host and port by the rules for a policy's sites, but refuse a trailing dot. */
-static bool read_authority(const char *authority, size_t len, gbx_url *ret,
-                           gbx_fault *fault)
+/* Read scheme "://" host [":" port]; text ends in NUL. Host and port follow the rules for
+ * a policy's sites, but a trailing dot is refused. */
+static bool read_origin(const char *text, gbx_url *ret, gbx_fault *fault)
 {
     gbx_hostport parts = {0};
     gbx_host host = {0};
     gbx_error err = {0};
+    const char *authority;
+    size_t len;
 
+    if (strncasecmp(text, "https://", 8) != 0 && strncasecmp(text, "http://", 7) != 0)
+        return refuse(fault, "only URLs that begin with https:// or http:// are "
+                             "fetched");
+    authority = strchr(text, '/') + 2;
+    len = strcspn(authority, "/?#");
+    ret->scheme = authority - text == 8 ? GBX_SCHEME_HTTPS : GBX_SCHEME_HTTP;
     if (memchr(authority, '@', len) != NULL)
         return refuse(fault, "the URL has a user or a password: send credentials in a "
                              "header");
@@ -70,19 +78,6 @@ static bool read_authority(const char *authority, size_t len, gbx_url *ret,
     ret->address.is_v6 = parts.is_bracketed;
     memcpy(ret->address.bytes, host.address, sizeof ret->address.bytes);
     return true;
-}
-
-/* Read scheme "://" host [":" port]; text ends in NUL. */
-static bool read_origin(const char *text, gbx_url *ret, gbx_fault *fault)
-{
-    const char *authority;
-
-    if (strncasecmp(text, "https://", 8) != 0 && strncasecmp(text, "http://", 7) != 0)
-        return refuse(fault, "only URLs that begin with https:// or http:// are "
-                             "fetched");
-    authority = strchr(text, '/') + 2;
-    ret->scheme = authority - text == 8 ? GBX_SCHEME_HTTPS : GBX_SCHEME_HTTP;
-    return read_authority(authority, strcspn(authority, "/?#"), ret, fault);
 }
 
 static bool part_is(const gbx_libcurl *lib, CURLU *handle, CURLUPart part,

@@ -26,18 +26,13 @@ struct top {
     bool exports_default; /* one of several */
 };
 
-static gbx_node_kind kind_of(const gbx_tree *t, uint32_t i)
-{
-    return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
-}
-
 static struct top look(const gbx_tree *t)
 {
     struct top top = {.first = GBX_NO_NODE};
     bool exports = false;
 
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
-        gbx_node_kind kind = kind_of(t, i);
+        gbx_node_kind kind = gbx_tree_kind(t, i);
 
         top.comments += gbx_tree_is_comment(t, i);
         if (gbx_tree_is_comment(t, i) || kind == GBX_NODE_EMPTY ||
@@ -101,14 +96,14 @@ static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
 
     if (node == GBX_NO_NODE) /* an empty () does not parse */
         node = statement;
-    w = describe(kind_of(t, node),
-                 kind_of(t, statement) != GBX_NODE_EXPRESSION_STATEMENT);
-    if (kind_of(t, node) == GBX_NODE_CALL &&
+    w = describe(gbx_tree_kind(t, node),
+                 gbx_tree_kind(t, statement) != GBX_NODE_EXPRESSION_STATEMENT);
+    if (gbx_tree_kind(t, node) == GBX_NODE_CALL &&
         gbx_tree_is_callable(t, gbx_tree_unwrap(t, gbx_tree_child(t, node,
                                                                   GBX_FIELD_FUNCTION))))
         w.hint =
             "leave the call at its end away: the function is called with the input";
-    if (kind_of(t, node) == GBX_NODE_SEQUENCE)
+    if (gbx_tree_kind(t, node) == GBX_NODE_SEQUENCE)
         w.what = "several expressions";
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
                      base + t->nodes[node].start, w.hint,
@@ -133,7 +128,8 @@ static bool check_function(const gbx_tree *t, const struct top *top, gbx_region 
 {
     uint32_t node = top->first;
 
-    if (kind_of(t, node) == GBX_NODE_EXPORT) { /* what an `export default` exports */
+    if (gbx_tree_kind(t, node) ==
+        GBX_NODE_EXPORT) { /* what an `export default` exports */
         uint32_t value = gbx_tree_child(t, node, GBX_FIELD_VALUE);
 
         node = value != GBX_NO_NODE ? value
@@ -147,7 +143,7 @@ static bool check_function(const gbx_tree *t, const struct top *top, gbx_region 
         code->end = region.start + t->nodes[node].end;
         return true;
     }
-    if (kind_of(t, top->first) == GBX_NODE_IMPORT)
+    if (gbx_tree_kind(t, top->first) == GBX_NODE_IMPORT)
         return false; /* already objected to by name */
     if (top->exports_default)
         return false; /* the worker finds the function */
@@ -177,44 +173,36 @@ static enum defines name_defines(const gbx_tree *t, uint32_t name, bool is_one)
     return SOMETHING_ELSE;
 }
 
-/* True unless the value is clearly not a function: the engine sees what it really
- * is. */
-static bool may_be_function(const gbx_tree *t, uint32_t value)
+/* A pattern that mentions the name is assumed to define it. */
+static enum defines declarator_defines(const gbx_tree *t, uint32_t declarator)
 {
-    switch ((unsigned)kind_of(t, value)) {
+    uint32_t name = gbx_tree_child(t, declarator, GBX_FIELD_NAME);
+    uint32_t value = gbx_tree_unwrap(t, gbx_tree_child(t, declarator, GBX_FIELD_VALUE));
+    gbx_node_kind kind = gbx_tree_kind(t, name);
+
+    if (kind == GBX_NODE_OBJECT_PATTERN || kind == GBX_NODE_ARRAY_PATTERN)
+        return IT;
+    switch ((unsigned)gbx_tree_kind(t, value)) {
     case GBX_NODE_NUMBER:
     case GBX_NODE_STRING:
     case GBX_NODE_TEMPLATE:
     case GBX_NODE_OBJECT:
     case GBX_NODE_ARRAY:
     case GBX_NODE_REGEX:
-    case GBX_NODE_CLASS: return false;
-    default: return true;
+    case GBX_NODE_CLASS: return SOMETHING_ELSE;
+    default: /* perhaps a function: the engine sees what it really is */
+        return name_defines(t, name, gbx_tree_is_generator(t, value));
     }
-}
-
-/* A pattern that mentions the name is assumed to define it. */
-static enum defines declarator_defines(const gbx_tree *t, uint32_t declarator)
-{
-    uint32_t name = gbx_tree_child(t, declarator, GBX_FIELD_NAME);
-    uint32_t value = gbx_tree_unwrap(t, gbx_tree_child(t, declarator, GBX_FIELD_VALUE));
-    gbx_node_kind kind = kind_of(t, name);
-
-    if (kind == GBX_NODE_OBJECT_PATTERN || kind == GBX_NODE_ARRAY_PATTERN)
-        return IT;
-    return may_be_function(t, value)
-               ? name_defines(t, name, gbx_tree_is_generator(t, value))
-               : SOMETHING_ELSE;
 }
 
 static enum defines statement_defines(const gbx_tree *t, uint32_t i)
 {
     enum defines found = SOMETHING_ELSE;
-    bool is_exported = kind_of(t, i) == GBX_NODE_EXPORT;
+    bool is_exported = gbx_tree_kind(t, i) == GBX_NODE_EXPORT;
 
     if (is_exported)
         i = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
-    switch ((unsigned)kind_of(t, i)) {
+    switch ((unsigned)gbx_tree_kind(t, i)) {
     case GBX_NODE_FUNCTION_DECLARATION:
     case GBX_NODE_GENERATOR_DECLARATION:
         return name_defines(t, gbx_tree_child(t, i, GBX_FIELD_NAME),
@@ -222,7 +210,7 @@ static enum defines statement_defines(const gbx_tree *t, uint32_t i)
     case GBX_NODE_LEXICAL_DECLARATION:
     case GBX_NODE_VAR_DECLARATION:
         for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
-            enum defines one = kind_of(t, c) == GBX_NODE_DECLARATOR
+            enum defines one = gbx_tree_kind(t, c) == GBX_NODE_DECLARATOR
                                    ? declarator_defines(t, c)
                                    : NOTHING;
 
@@ -264,7 +252,7 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
         return;
     if (found == RUN_GENERATOR || found == EXECUTE_GENERATOR)
         hint = HINT_GENERATOR;
-    else if (kind_of(t, at) == GBX_NODE_FUNCTION_DECLARATION)
+    else if (gbx_tree_kind(t, at) == GBX_NODE_FUNCTION_DECLARATION)
         hint = "name the function that is to be called 'execute'";
     else if (top->count == 1 && gbx_tree_is_callable(t, gbx_tree_unwrap(t, top->first)))
         hint =
@@ -295,7 +283,7 @@ static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
         if (t->nodes[i].start <= at && at < t->nodes[i].end)
             around = i;
     if (gbx_tree_is_comment(t, around) ||
-        kind_of(t, around) == GBX_NODE_STRING_FRAGMENT)
+        gbx_tree_kind(t, around) == GBX_NODE_STRING_FRAGMENT)
         return false;
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + at, HINT_PLAIN,
                      "a Markdown code block with more than the code around it");

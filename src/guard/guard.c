@@ -157,29 +157,21 @@ static void look_at_tree(void *user)
         gbx_faults_find(&tree, c->region.start, &c->found);
 }
 
-/* Refuse text that is too long or not UTF-8, before anything parses it. */
-static bool is_text(struct check *c, size_t max_len)
+static gbx_status run(struct check *c, size_t max_len, gbx_report **ret_report,
+                      gbx_error *reterr)
 {
     size_t bad = 0;
 
+    /* Refuse text that is too long or not UTF-8, before anything parses it. */
     if (c->len > max_len) {
         gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_SIZE, 0,
                          "shorten the code; give data as the input instead of in it",
                          "the code is %zu bytes, and %zu are the limit", c->len,
                          max_len);
-        return false;
-    }
-    if (gbx_utf8_valid((const uint8_t *)c->text, c->len, &bad))
-        return true;
-    gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING, bad,
-                     "give the code as UTF-8 text", "the code is not UTF-8");
-    return false;
-}
-
-static gbx_status run(struct check *c, size_t max_len, gbx_report **ret_report,
-                      gbx_error *reterr)
-{
-    if (is_text(c, max_len)) {
+    } else if (!gbx_utf8_valid((const uint8_t *)c->text, c->len, &bad)) {
+        gbx_findings_add(&c->found, GBX_CODE_INVALID_CODE, GBX_RULE_ENCODING, bad,
+                         "give the code as UTF-8 text", "the code is not UTF-8");
+    } else {
         size_t ceiling = ARENA_BASE + ARENA_PER_BYTE * c->len;
 
         c->region = gbx_text_region(c->text, c->len);

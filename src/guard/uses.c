@@ -65,11 +65,6 @@ static void open_scope(struct pass *p, uint32_t end, bool takes_var)
     p->scope = p->scope_count++;
 }
 
-static uint32_t var_scope(const struct pass *p)
-{
-    return p->scopes[p->scope].hoists;
-}
-
 static void declare_name(struct pass *p, uint32_t scope, uint32_t i)
 {
     uint64_t name;
@@ -122,7 +117,7 @@ static void enter_for_in(struct pass *p, uint32_t i)
     open_scope(p, p->t->nodes[i].next, false);
     if (kind == GBX_NO_NODE)
         return; /* for (x of ...): x is used, not declared */
-    scope = gbx_tree_is(p->t, kind, "var") ? var_scope(p) : p->scope;
+    scope = gbx_tree_is(p->t, kind, "var") ? p->scopes[p->scope].hoists : p->scope;
     declare_pattern(p, scope, gbx_tree_child(p->t, i, GBX_FIELD_LEFT));
 }
 
@@ -207,7 +202,9 @@ static void declare_and_enter(struct pass *p, uint32_t i)
         break;
     case GBX_NODE_LEXICAL_DECLARATION:
     case GBX_NODE_USING_DECLARATION: declare_variables(p, p->scope, i); break;
-    case GBX_NODE_VAR_DECLARATION: declare_variables(p, var_scope(p), i); break;
+    case GBX_NODE_VAR_DECLARATION:
+        declare_variables(p, p->scopes[p->scope].hoists, i);
+        break;
     case GBX_NODE_IMPORT_CLAUSE:
     case GBX_NODE_NAMESPACE_IMPORT:
     case GBX_NODE_IMPORT_SPECIFIER: declare_import(p, i); break;

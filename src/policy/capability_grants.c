@@ -68,15 +68,6 @@ static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
     }
 }
 
-static size_t env_bytes(const gbx_policy *policy)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < policy->env_count; i++)
-        bytes += strlen(policy->env[i].name) + policy->env[i].value_len;
-    return bytes;
-}
-
 static char *copy_value(const char *value, size_t len)
 {
     char *copy = malloc(len + 1);
@@ -138,6 +129,7 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
     gbx_pair pair = {.value_len = entry->value_len};
     gbx_pair *room;
     size_t at = 0;
+    size_t bytes;
     gbx_status status = gbx_list_check(policy->env_count, "variables", reterr);
 
     if (status == GBX_OK)
@@ -161,7 +153,10 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
                    ? gbx_refuse_twice(reterr, entry->name, entry->name_len)
                    : GBX_OK;
     }
-    if (env_bytes(policy) + entry->name_len + pair.value_len > GBX_ENV_MAX)
+    bytes = entry->name_len + pair.value_len;
+    for (size_t i = 0; i < policy->env_count; i++)
+        bytes += strlen(policy->env[i].name) + policy->env[i].value_len;
+    if (bytes > GBX_ENV_MAX)
         return gbx_refuse(reterr, entry->name, 0,
                           "the variables are longer than %d bytes together",
                           GBX_ENV_MAX);

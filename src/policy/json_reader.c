@@ -45,33 +45,25 @@ static size_t offset_of(const gbx_json_reader *r, bool is_key)
     return start;
 }
 
-/* Print the place of the current value, "fetch.allow[2]"; "" for the whole text. */
-static void print_path(const gbx_json_reader *r, char *out, size_t size)
-{
-    char quote[GBX_QUOTE_SIZE];
-    size_t used = 0;
-
-    out[0] = '\0';
-    for (size_t i = 0; i < r->depth && used < size; i++) {
-        const gbx_json_place *at = &r->path[i];
-        int n = at->name.at != NULL
-                    ? snprintf(out + used, size - used, "%s%.60s", i > 0 ? "." : "",
-                               gbx_quote(quote, at->key, strlen(at->key)))
-                    : snprintf(out + used, size - used, "[%zu]", at->index);
-
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 static gbx_status fail(gbx_json_reader *r, bool is_key, const char *message)
 {
-    size_t at = offset_of(r, is_key);
-    char path[200];
+    char path[200] = ""; /* of the current value: "fetch.allow[2]" */
+    char quote[GBX_QUOTE_SIZE];
+    size_t used = 0;
     uint32_t line;
     uint32_t column;
 
-    gbx_utf8_position(r->text, r->len, at, &line, &column);
-    print_path(r, path, sizeof path);
+    gbx_utf8_position(r->text, r->len, offset_of(r, is_key), &line, &column);
+    for (size_t i = 0; i < r->depth && used < sizeof path; i++) {
+        const gbx_json_place *at = &r->path[i];
+        int n =
+            at->name.at != NULL
+                ? snprintf(path + used, sizeof path - used, "%s%.60s", i > 0 ? "." : "",
+                           gbx_quote(quote, at->key, strlen(at->key)))
+                : snprintf(path + used, sizeof path - used, "[%zu]", at->index);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
     return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s%s%s", path,
                        path[0] != '\0' ? ": " : "", message);
 }
@@ -84,23 +76,6 @@ static gbx_status place(gbx_json_reader *r, gbx_status status, bool is_key)
         return status;
     memcpy(message, r->err->message, sizeof message);
     return fail(r, is_key, message);
-}
-
-static gbx_status unknown_key(gbx_json_reader *r, const char *name,
-                              const gbx_json_key *keys, size_t count)
-{
-    const char *names[KEYS_MAX];
-    char quote[GBX_QUOTE_SIZE];
-    const char *nearest;
-
-    assert(count <= KEYS_MAX);
-    for (size_t i = 0; i < count; i++)
-        names[i] = keys[i].name;
-    nearest = gbx_nearest(name, names, count);
-    if (nearest != NULL)
-        return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", nearest);
-    (void)gbx_quote(quote, name, strlen(name));
-    return gbx_json_refuse_key(r, "unknown key '%s'", quote);
 }
 
 /* Decode a string, which is the current value or its key. */
@@ -310,13 +285,23 @@ static gbx_status read_by_row(gbx_json_reader *r, const char *name, gbx_view val
                               void *target)
 {
     const rows *of = target;
+    const char *names[KEYS_MAX];
+    char quote[GBX_QUOTE_SIZE];
+    const char *nearest;
 
     for (size_t i = 0; i < of->count; i++)
         if (strcmp(of->keys[i].name, name) == 0) {
             r->row = &of->keys[i];
             return r->row->read(r, value, of->target);
         }
-    return unknown_key(r, name, of->keys, of->count);
+    assert(of->count <= KEYS_MAX);
+    for (size_t i = 0; i < of->count; i++)
+        names[i] = of->keys[i].name;
+    nearest = gbx_nearest(name, names, of->count);
+    if (nearest != NULL)
+        return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", nearest);
+    (void)gbx_quote(quote, name, strlen(name));
+    return gbx_json_refuse_key(r, "unknown key '%s'", quote);
 }
 
 gbx_status gbx_json_read_object(gbx_json_reader *r, gbx_view value,

@@ -17,29 +17,6 @@
 #define FETCH_REDIRECTS     5
 #define FILE_BYTES          GBX_MIB(1)
 
-static void free_all(gbx_policy *policy)
-{
-    gbx_fetch_policy *fetch = &policy->fetch;
-
-    gbx_sites_cut(fetch->sites, 0, fetch->site_count);
-    free(fetch->sites);
-    free(fetch->networks);
-    gbx_names_free(fetch->methods, fetch->method_count);
-    gbx_names_free(fetch->nameservers, fetch->nameserver_count);
-    free(fetch->ca_file);
-    gbx_roots_cut(&policy->file, 0);
-    free(policy->file.roots);
-    free(policy->file.own);
-    gbx_pairs_cut(policy->env, 0, policy->env_count);
-    free(policy->env);
-    gbx_secrets_forget(policy);
-    gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
-    free(policy->secrets);
-    gbx_names_free(policy->functions, policy->function_count);
-    gbx_names_free(policy->warnings, policy->warning_count);
-    free(policy);
-}
-
 gbx_policy *gbx_policy_ref(gbx_policy *policy)
 {
     atomic_fetch_add_explicit(&policy->refcount, 1, memory_order_relaxed);
@@ -88,9 +65,29 @@ const char *gbx_policy_warning(const gbx_policy *policy, size_t index)
 
 void gbx_policy_free(gbx_policy *policy)
 {
-    if (policy != NULL &&
-        atomic_fetch_sub_explicit(&policy->refcount, 1, memory_order_acq_rel) == 1)
-        free_all(policy);
+    gbx_fetch_policy *fetch;
+
+    if (policy == NULL ||
+        atomic_fetch_sub_explicit(&policy->refcount, 1, memory_order_acq_rel) != 1)
+        return;
+    fetch = &policy->fetch;
+    gbx_sites_cut(fetch->sites, 0, fetch->site_count);
+    free(fetch->sites);
+    free(fetch->networks);
+    gbx_names_free(fetch->methods, fetch->method_count);
+    gbx_names_free(fetch->nameservers, fetch->nameserver_count);
+    free(fetch->ca_file);
+    gbx_roots_cut(&policy->file, 0);
+    free(policy->file.roots);
+    free(policy->file.own);
+    gbx_pairs_cut(policy->env, 0, policy->env_count);
+    free(policy->env);
+    gbx_secrets_forget(policy);
+    gbx_secrets_cut(policy->secrets, 0, policy->secret_count);
+    free(policy->secrets);
+    gbx_names_free(policy->functions, policy->function_count);
+    gbx_names_free(policy->warnings, policy->warning_count);
+    free(policy);
 }
 
 /* ---- is a call's policy within its engine's? --------------------------------- */
@@ -224,24 +221,21 @@ static bool wider_fetch(const gbx_fetch_policy *wide, const gbx_fetch_policy *na
                         "fetch.maxRedirects", reterr);
 }
 
-static bool is_below(const char *root, const char *path)
-{
-    size_t len = strlen(root);
-
-    return strncmp(root, path, len) == 0 && (path[len] == '\0' || path[len] == '/');
-}
-
 static bool wider_file(const gbx_file_policy *wide, const gbx_file_policy *narrow,
                        gbx_error *reterr)
 {
     for (size_t n = 0; n < narrow->root_count; n++) {
-        size_t w = 0;
+        const char *path = narrow->roots[n].path;
+        bool is_below = false;
 
-        while (w < wide->root_count &&
-               !is_below(wide->roots[w].path, narrow->roots[n].path))
-            w++;
-        if (w == wide->root_count)
-            return wider_text("directory", narrow->roots[n].path, reterr);
+        for (size_t w = 0; w < wide->root_count && !is_below; w++) {
+            size_t len = strlen(wide->roots[w].path);
+
+            is_below = strncmp(wide->roots[w].path, path, len) == 0 &&
+                       (path[len] == '\0' || path[len] == '/');
+        }
+        if (!is_below)
+            return wider_text("directory", path, reterr);
     }
     return wider_number(wide->max_bytes, narrow->max_bytes, "file.maxBytes", reterr);
 }

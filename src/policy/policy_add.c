@@ -21,20 +21,6 @@ static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
     return GBX_OK;
 }
 
-static void go_back(gbx_policy *policy, const gbx_policy *to)
-{
-    policy->capabilities = to->capabilities;
-    gbx_sites_cut(policy->fetch.sites, to->fetch.site_count, policy->fetch.site_count);
-    policy->fetch.site_count = to->fetch.site_count;
-    gbx_roots_cut(&policy->file, to->file.root_count);
-    gbx_pairs_cut(policy->env, to->env_count, policy->env_count);
-    policy->env_count = to->env_count;
-    gbx_secrets_cut(policy->secrets, to->secret_count, policy->secret_count);
-    policy->secret_count = to->secret_count;
-    gbx_names_cut(policy->functions, to->function_count, policy->function_count);
-    policy->function_count = to->function_count;
-}
-
 /* ---- flags ------------------------------------------------------------------- */
 
 /* NAME, or NAME=VALUE */
@@ -144,9 +130,21 @@ static gbx_status take_flag(gbx_json_reader *r, const char *text)
 static gbx_status end_change(const gbx_json_reader *r, gbx_status status,
                              gbx_error *reterr)
 {
+    gbx_policy *policy = r->policy;
+    const gbx_policy *to = &r->since;
+
     if (status == GBX_OK)
         return GBX_OK;
-    go_back(r->policy, &r->since);
+    policy->capabilities = to->capabilities;
+    gbx_sites_cut(policy->fetch.sites, to->fetch.site_count, policy->fetch.site_count);
+    policy->fetch.site_count = to->fetch.site_count;
+    gbx_roots_cut(&policy->file, to->file.root_count);
+    gbx_pairs_cut(policy->env, to->env_count, policy->env_count);
+    policy->env_count = to->env_count;
+    gbx_secrets_cut(policy->secrets, to->secret_count, policy->secret_count);
+    policy->secret_count = to->secret_count;
+    gbx_names_cut(policy->functions, to->function_count, policy->function_count);
+    policy->function_count = to->function_count;
     if (reterr != NULL)
         *reterr = *r->err;
     return status;

@@ -60,14 +60,6 @@ struct gbx_secret_forms {
     uint8_t pairs[65536 / 8];
 };
 
-/* True if a form can begin with the pair, or an escape with one of its bytes. */
-static bool begins_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
-{
-    unsigned pair = (unsigned)a << 8 | b;
-
-    return (f->pairs[pair >> 3] >> (pair & 7) & 1) != 0;
-}
-
 /* The state after one more byte. */
 static uint32_t next_state(const gbx_secret_forms *f, uint32_t state, uint8_t byte)
 {
@@ -235,14 +227,6 @@ static void note_pair_or_space(gbx_secret_forms *f, uint8_t a, uint8_t b)
     note_pair(f, a == '+' ? ' ' : a, b == '+' ? ' ' : b);
 }
 
-static void note_escapes(gbx_secret_forms *f)
-{
-    for (unsigned a = 0; a < 256; a++)
-        for (unsigned b = 0; b < 256; b++)
-            if (gbx_unescape_begins((uint8_t)a) || gbx_unescape_begins((uint8_t)b))
-                note_pair(f, (uint8_t)a, (uint8_t)b);
-}
-
 /* Breadth first: a failure state is less deep than its state. queue has room for every
  * node. */
 static void link_failures(gbx_secret_forms *f, uint32_t *queue)
@@ -303,7 +287,10 @@ gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
         return NULL;
     }
     link_failures(f, queue);
-    note_escapes(f);
+    for (unsigned a = 0; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++)
+            if (gbx_unescape_begins((uint8_t)a) || gbx_unescape_begins((uint8_t)b))
+                note_pair(f, (uint8_t)a, (uint8_t)b);
     return f;
 }
 
@@ -337,13 +324,6 @@ static bool is_base64(uint8_t c)
            c == '+' || c == '/' || c == '-' || c == '_';
 }
 
-/* True for the n of \n: an escaped line end in base64 in a JSON string. */
-static bool is_escaped(gbx_span data, size_t at)
-{
-    return at > 0 && data.data[at - 1] == '\\' &&
-           memchr("bfnrt", data.data[at], 5) != NULL;
-}
-
 static void append_hit(finder *f, const gbx_hit *hit)
 {
     gbx_hits *hits = f->hits;
@@ -367,12 +347,15 @@ static void found(finder *f, uint32_t form_number, size_t start, size_t end)
     const secret_form *form = &f->forms->forms[form_number - 1];
     gbx_hit hit = {.start = start, .end = end, .secret = form->secret};
     gbx_hit *last = f->hits->count > 0 ? &f->hits->items[f->hits->count - 1] : NULL;
+    const uint8_t *data = f->data.data;
+    /* The n of \n: an escaped line end in base64 in a JSON string. */
+    bool is_escape = start > 1 && data[start - 2] == '\\' &&
+                     memchr("bfnrt", data[start - 1], 5) != NULL;
 
-    if ((form->edges & EDGE_BEFORE) != 0 && start > 0 &&
-        is_base64(f->data.data[start - 1]) && !is_escaped(f->data, start - 1))
+    if ((form->edges & EDGE_BEFORE) != 0 && start > 0 && is_base64(data[start - 1]) &&
+        !is_escape)
         hit.start--;
-    if ((form->edges & EDGE_AFTER) != 0 && end < f->data.len &&
-        is_base64(f->data.data[end]))
+    if ((form->edges & EDGE_AFTER) != 0 && end < f->data.len && is_base64(data[end]))
         hit.end++;
     /* Both searches may find the same hit, and a value may overlap itself often. */
     if (last != NULL && hit.start < last->end && hit.end > last->start) {
@@ -431,8 +414,13 @@ static size_t step_over(const finder *f, size_t at, size_t limit)
 
     if (f->state != 0 || f->unescaped != 0 || f->unescaper.waiting != 0)
         return at;
-    while (at < limit && !begins_so(f->forms, data[at], data[at + 1]))
-        at++;
+    for (; at < limit; at++) {
+        unsigned pair = (unsigned)data[at] << 8 | data[at + 1];
+
+        /* A form can begin with the pair, or an escape with one of its bytes. */
+        if ((f->forms->pairs[pair >> 3] >> (pair & 7) & 1) != 0)
+            break;
+    }
     return at;
 }
 

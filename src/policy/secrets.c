@@ -52,16 +52,6 @@ gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
 
 /* ---- filling in ------------------------------------------------------------- */
 
-static const gbx_secret *find_secret(const gbx_policy *policy, const uint8_t *name,
-                                     size_t len)
-{
-    for (size_t i = 0; i < policy->secret_count; i++)
-        if (strlen(policy->secrets[i].name) == len &&
-            memcmp(policy->secrets[i].name, name, len) == 0)
-            return &policy->secrets[i];
-    return NULL;
-}
-
 static bool is_for(const gbx_secret *secret, const gbx_secret_target *target)
 {
     if (target->host == NULL)
@@ -85,13 +75,16 @@ static gbx_status take_reference(const gbx_policy *policy,
     size_t left = text.len - OPEN_LEN;
     size_t len = gbx_name_length((const char *)name, left);
     int shown = len < 128 ? (int)len : 128;
-    const gbx_secret *secret;
+    const gbx_secret *secret = NULL;
     char to[300];
 
     if (len == 0 || left - len < CLOSE_LEN || memcmp(name + len, CLOSE, CLOSE_LEN) != 0)
         return gbx_fail(reterr, GBX_E_POLICY,
                         "'{{secret:' is not followed by a name and '}}'");
-    secret = find_secret(policy, name, len);
+    for (size_t i = 0; i < policy->secret_count && secret == NULL; i++)
+        if (strlen(policy->secrets[i].name) == len &&
+            memcmp(policy->secrets[i].name, name, len) == 0)
+            secret = &policy->secrets[i];
     if (secret == NULL)
         return gbx_fail(reterr, GBX_E_POLICY, "unknown secret '%.*s'", shown, name);
     if (target->host != NULL)

@@ -68,33 +68,30 @@ static gbx_status fail_open(const gbx_trusted_file *file, gbx_error *reterr)
 
 /* ---- faults ---------------------------------------------------------------- */
 
-/* Append path quoted for a shell. Characters that could steer a terminal are escaped:
- * the command is then of no use. */
-static void append_path(gbx_buf *to, const char *path)
+/* The path is quoted for a shell. Characters that could steer a terminal are escaped: the
+ * command is then of no use. */
+static void add_fault(walk *w, int kind, const char *path, const struct stat *st)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./-+,:@%";
-    const char *quote = path[strspn(path, plain)] == '\0' ? "" : "'";
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf word = {.ceiling = PATHS_SIZE};
+    fault *f = &w->faults[kind];
+    const char *quote;
 
+    f->is_found = true;
+    f->needs_root = f->needs_root || (geteuid() != 0 && st->st_uid != geteuid());
+    if (*path == '\0')
+        path = ".";
+    quote = path[strspn(path, plain)] == '\0' ? "" : "'";
     (void)gbx_buf_printf(&word, " %s%s", *path == '-' ? "./" : "", quote);
     for (; *path != '\0'; path++)
         (void)(*path == '\'' ? gbx_buf_puts(&word, "'\\''")
                              : gbx_buf_append(&word, path, 1));
     (void)gbx_buf_puts(&word, quote);
     if (word.failed)
-        to->failed = true;
+        f->paths.failed = true;
     else
-        (void)gbx_utf8_append_escaped(to, word.data, word.len, GBX_ESCAPE_LINE);
-}
-
-static void add_fault(walk *w, int kind, const char *path, const struct stat *st)
-{
-    fault *f = &w->faults[kind];
-
-    f->is_found = true;
-    f->needs_root = f->needs_root || (geteuid() != 0 && st->st_uid != geteuid());
-    append_path(&f->paths, *path != '\0' ? path : ".");
+        (void)gbx_utf8_append_escaped(&f->paths, word.data, word.len, GBX_ESCAPE_LINE);
 }
 
 static gbx_status refuse(const walk *w, int kind, gbx_error *reterr)

@@ -86,25 +86,21 @@ static unescaped json(const uint8_t *data, size_t len)
                           : as_itself(data[0]);
 }
 
-static unescaped percent(const uint8_t *data, size_t len)
-{
-    uint32_t value;
-    size_t n = hex(data + 1, len - 1, 2, &value);
-
-    if (n == 2)
-        return one_byte((uint8_t)value, 3);
-    return n + 1 == len ? need_more : as_itself(data[0]);
-}
-
 /* data has at least one byte, which can begin an escape. If it is not an escape, the
  * byte stands for itself. */
 static unescaped unescape(const uint8_t *data, size_t len)
 {
-    switch (data[0]) {
-    case '\\': return json(data, len);
-    case '%': return percent(data, len);
-    default: return (unescaped){.taken = 1}; /* a line end */
-    }
+    uint32_t value;
+    size_t n;
+
+    if (data[0] == '\\')
+        return json(data, len);
+    if (data[0] != '%')
+        return (unescaped){.taken = 1}; /* a line end */
+    n = hex(data + 1, len - 1, 2, &value);
+    if (n == 2)
+        return one_byte((uint8_t)value, 3);
+    return n + 1 == len ? need_more : as_itself(data[0]);
 }
 
 /* ---- nested escapes ---------------------------------------------------------- */

@@ -56,31 +56,23 @@ static bool set_at_most(int resource, rlim_t value)
     return set(resource, now.rlim_max < value ? now.rlim_max : value);
 }
 
-/* The first and sixth number of statm, in pages: all mappings, and data. */
-static bool read_sizes(int statm_fd, uint64_t *ret_total, uint64_t *ret_data)
+void gbx_seal_measure(gbx_seal *seal)
 {
     uint64_t pages[6] = {0};
     char text[128];
     size_t field = 0;
-    ssize_t n = pread(statm_fd, text, sizeof text, 0);
+    ssize_t n = pread(seal->statm_fd, text, sizeof text, 0);
 
-    if (n <= 0)
-        return false;
     for (ssize_t i = 0; i < n && field < GBX_COUNTOF(pages); i++) {
         if (text[i] >= '0' && text[i] <= '9')
             pages[field] = pages[field] * 10 + (uint64_t)(text[i] - '0');
         else
             field++;
     }
-    *ret_total = pages[0];
-    *ret_data = pages[5];
-    return field == GBX_COUNTOF(pages);
-}
-
-void gbx_seal_measure(gbx_seal *seal)
-{
-    if (!read_sizes(seal->statm_fd, &seal->total_pages, &seal->data_pages))
-        seal->total_pages = 0;
+    /* The first and sixth number of statm, in pages: all mappings, and data. */
+    seal->total_pages = field == GBX_COUNTOF(pages) ? pages[0] : 0;
+    if (n > 0)
+        seal->data_pages = pages[5];
 }
 
 void gbx_rlimits_prepare(gbx_seal *seal)

@@ -92,21 +92,6 @@ static void judge(gbx_seal *seal, int status)
     }
 }
 
-static void prove(gbx_seal *seal)
-{
-    int status = 0;
-    pid_t pid;
-
-    gbx_seal_measure(seal);
-    pid = fork();
-    if (pid == 0)
-        probe(seal);
-    if (pid > 0)
-        while (wait4(pid, &status, 0, NULL) < 0 && errno == EINTR)
-            continue;
-    judge(seal, pid > 0 ? status : PROBE_DIED << 8);
-}
-
 void gbx_seal_prepare(void)
 {
     gbx_seal seal = {.statm_fd = -1};
@@ -134,6 +119,9 @@ void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
 
 void gbx_seal_template(gbx_seal *seal)
 {
+    int status = 0;
+    pid_t pid;
+
     seal->template_pid = getpid();
     gbx_reserve_close(seal);
     gbx_root_empty(seal);
@@ -142,7 +130,14 @@ void gbx_seal_template(gbx_seal *seal)
     gbx_landlock_enforce(seal);
     gbx_rlimits_template(seal);
     gbx_seccomp_template(seal);
-    prove(seal);
+    gbx_seal_measure(seal);
+    pid = fork();
+    if (pid == 0)
+        probe(seal);
+    if (pid > 0)
+        while (wait4(pid, &status, 0, NULL) < 0 && errno == EINTR)
+            continue;
+    judge(seal, pid > 0 ? status : PROBE_DIED << 8);
 }
 
 bool gbx_seal_worker(const gbx_seal *seal, int channel)

@@ -149,24 +149,6 @@ static struct block *cut(struct arena *a, size_t total)
     return block;
 }
 
-static struct block *small_new(struct arena *a, size_t size)
-{
-    size_t class = 0;
-    size_t total;
-    struct block *block;
-
-    while (((size_t)1 << (class + CLASS_MIN_SHIFT)) < size + sizeof *block)
-        class ++;
-    total = (size_t)1 << (class + CLASS_MIN_SHIFT);
-    block = a->recycled[class];
-    if (block != NULL)
-        a->recycled[class] = *link_of(block);
-    else
-        block = cut(a, total);
-    *block = (struct block){total - sizeof *block, class};
-    return block;
-}
-
 /* A function of its own: a longjmp leaves the locals of setjmp's function undefined. */
 static void enter(struct arena *a, void (*work)(void *user), void *user)
 {
@@ -207,11 +189,23 @@ gbx_arena_end gbx_arena_run(size_t ceiling, void (*work)(void *user), void *user
 void *gbx_arena_malloc(size_t size)
 {
     struct arena *a = current;
+    size_t class = 0;
+    size_t total;
+    struct block *block;
 
     assert(a != NULL);
-    if (size <= SMALL_MAX)
-        return small_new(a, size) + 1;
-    return large_new(a, size) + 1;
+    if (size > SMALL_MAX)
+        return large_new(a, size) + 1;
+    while (((size_t)1 << (class + CLASS_MIN_SHIFT)) < size + sizeof *block)
+        class ++;
+    total = (size_t)1 << (class + CLASS_MIN_SHIFT);
+    block = a->recycled[class];
+    if (block != NULL)
+        a->recycled[class] = *link_of(block);
+    else
+        block = cut(a, total);
+    *block = (struct block){total - sizeof *block, class};
+    return block + 1;
 }
 
 void *gbx_arena_calloc(size_t count, size_t size)

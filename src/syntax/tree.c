@@ -246,21 +246,21 @@ bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t le
            memcmp(t->text + t->nodes[i].start, text, len) == 0;
 }
 
-static gbx_node_kind kind_at(const gbx_tree *t, uint32_t i)
+gbx_node_kind gbx_tree_kind(const gbx_tree *t, uint32_t i)
 {
     return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
 }
 
 bool gbx_tree_is_comment(const gbx_tree *t, uint32_t i)
 {
-    gbx_node_kind kind = kind_at(t, i);
+    gbx_node_kind kind = gbx_tree_kind(t, i);
 
     return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
 }
 
 bool gbx_tree_is_callable(const gbx_tree *t, uint32_t i)
 {
-    gbx_node_kind kind = kind_at(t, i);
+    gbx_node_kind kind = gbx_tree_kind(t, i);
 
     return kind == GBX_NODE_ARROW || kind == GBX_NODE_FUNCTION ||
            kind == GBX_NODE_FUNCTION_DECLARATION;
@@ -268,22 +268,22 @@ bool gbx_tree_is_callable(const gbx_tree *t, uint32_t i)
 
 bool gbx_tree_is_generator(const gbx_tree *t, uint32_t i)
 {
-    gbx_node_kind kind = kind_at(t, i);
+    gbx_node_kind kind = gbx_tree_kind(t, i);
 
     return kind == GBX_NODE_GENERATOR || kind == GBX_NODE_GENERATOR_DECLARATION;
 }
 
 uint32_t gbx_tree_unwrap(const gbx_tree *t, uint32_t i)
 {
-    while (kind_at(t, i) == GBX_NODE_EXPRESSION_STATEMENT ||
-           kind_at(t, i) == GBX_NODE_PARENTHESIZED)
+    while (gbx_tree_kind(t, i) == GBX_NODE_EXPRESSION_STATEMENT ||
+           gbx_tree_kind(t, i) == GBX_NODE_PARENTHESIZED)
         i = gbx_tree_inner(t, i);
     return i;
 }
 
 uint32_t gbx_tree_outer(const gbx_tree *t, uint32_t i)
 {
-    while (kind_at(t, t->nodes[i].parent) == GBX_NODE_PARENTHESIZED)
+    while (gbx_tree_kind(t, t->nodes[i].parent) == GBX_NODE_PARENTHESIZED)
         i = t->nodes[i].parent;
     return i;
 }
@@ -291,7 +291,7 @@ uint32_t gbx_tree_outer(const gbx_tree *t, uint32_t i)
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i)
 {
     return gbx_tree_is_callable(t, i) || gbx_tree_is_generator(t, i) ||
-           kind_at(t, i) == GBX_NODE_METHOD;
+           gbx_tree_kind(t, i) == GBX_NODE_METHOD;
 }
 
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)

@@ -186,6 +186,9 @@ bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text);
 
 bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t len);
 
+/* The kind of i; GBX_NODE_OTHER for GBX_NO_NODE. */
+gbx_node_kind gbx_tree_kind(const gbx_tree *t, uint32_t i);
+
 /* In the following four, i may be GBX_NO_NODE. */
 bool gbx_tree_is_comment(const gbx_tree *t, uint32_t i);
 /* True if i is a plain or async function, but not a method. */

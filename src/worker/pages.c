@@ -96,18 +96,6 @@ static int open_ring(void)
     return (int)syscall(SYS_io_uring_setup, 1, &params);
 }
 
-/* An outer filter may kill a process that creates a ring: then it kills this child. */
-static _Noreturn void learn(bool (*run)(void *user), void *user, int report)
-{
-    gbx_pages found = {0};
-
-    if (run(user))
-        look(&found);
-    if (!gbx_channel_write(report, &found, sizeof found))
-        _exit(1);
-    _exit(open_ring() >= 0 ? 0 : 1);
-}
-
 void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
 {
     gbx_pages found = {0};
@@ -120,8 +108,14 @@ void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
     if (pipe2(ends, O_CLOEXEC) < 0)
         return;
     pid = _Fork();
-    if (pid == 0)
-        learn(run, user, ends[1]);
+    if (pid == 0) {
+        if (run(user))
+            look(&found);
+        if (!gbx_channel_write(ends[1], &found, sizeof found))
+            _exit(1);
+        /* An outer filter may kill a process that creates a ring: then this child. */
+        _exit(open_ring() >= 0 ? 0 : 1);
+    }
     (void)close(ends[1]);
     complete = pid > 0 && gbx_channel_read(ends[0], &found, sizeof found);
     (void)close(ends[0]);

@@ -422,23 +422,17 @@ static bool list_tables(reader *r)
     return status == SQLITE_DONE || fail_in_row(r);
 }
 
-/* SELECT * FROM "name", where a quote in the name is doubled. */
-static char *select_all(const char *name)
-{
-    gbx_buf query = {.ceiling = GBX_SQLITE_QUERY_MAX};
-
-    (void)gbx_buf_puts(&query, "SELECT * FROM \"");
-    for (const char *c = name; *c != 0; c++)
-        (void)gbx_buf_printf(&query, *c == '"' ? "\"\"" : "%c", *c);
-    (void)gbx_buf_puts(&query, "\"");
-    return gbx_buf_take_string(&query, NULL);
-}
-
 static bool put_table(reader *r, const char *name, bool is_first)
 {
-    GBX_CLEANUP(gbx_free) char *query = select_all(name);
+    gbx_buf text = {.ceiling = GBX_SQLITE_QUERY_MAX};
+    GBX_CLEANUP(gbx_free) char *query = NULL;
     GBX_CLEANUP(gbx_free) char *key = make_key(name, 0);
 
+    (void)gbx_buf_puts(&text, "SELECT * FROM \"");
+    for (const char *c = name; *c != 0; c++) /* a quote in the name is doubled */
+        (void)gbx_buf_printf(&text, *c == '"' ? "\"\"" : "%c", *c);
+    (void)gbx_buf_puts(&text, "\"");
+    query = gbx_buf_take_string(&text, NULL);
     if (query == NULL || key == NULL)
         return fail(r, GBX_SQLITE_MEMORY, "");
     if (!put_text(r, is_first ? "{" : ",\n") || !put_text(r, key) || !run(r, query))

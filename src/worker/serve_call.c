@@ -38,17 +38,12 @@ typedef struct session {
 } session;
 
 /* The host kills its workers; one exits if the host has ended or it cannot serve. */
-static _Noreturn void leave(int status)
-{
-    _exit(status);
-}
-
 static void send_buf(gbx_buf *buf)
 {
     if (buf->failed)
         abort(); /* after REFUSED, which tells the host the reason */
     if (!gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
-        leave(2);
+        _exit(2);
     buf->len = 0;
 }
 
@@ -60,7 +55,7 @@ static void send_empty(const session *s, gbx_msg_type type)
     for (size_t i = 0; i < 8; i++)
         frame[8 + i] = (uint8_t)(s->call_id >> (8 * i));
     if (!gbx_channel_write(GBX_CHANNEL_FD, frame, sizeof frame))
-        leave(2);
+        _exit(2);
 }
 
 /* Called inside the allocator: must not allocate. */
@@ -162,7 +157,7 @@ static void take_answer(const session *s, const gbx_header *header, ahead *a)
         abort(); /* after REFUSED, as above */
     if (!read_ahead(a, body, header->body_len) ||
         !gbx_msg_get(((gbx_span){body, header->body_len}), &answer))
-        leave(2);
+        _exit(2);
     gbx_realm_answer(s->realm, &answer);
     if (body != small)
         free(body);
@@ -184,15 +179,15 @@ static void on_wait(void *user, uint32_t ms)
     s->enough = GATHERED_FIRST;
     for (;;) {
         if (!read_ahead(&a, head, sizeof head) || !gbx_header_decode(head, &header))
-            leave(2);
+            _exit(2);
         if (header.type == GBX_MSG_WAKE && header.body_len == 0)
             break;
         if (header.type != GBX_MSG_ANSWER)
-            leave(2);
+            _exit(2);
         take_answer(s, &header, &a);
     }
     if (a.start != a.end) /* after WAKE the host sends nothing until the next request */
-        leave(2);
+        _exit(2);
 }
 
 /* Through the vDSO where it serves the clock; the filter allows the system call
@@ -223,7 +218,7 @@ static _Noreturn void end_for_memory(const session *s)
     send_error(s, &error);
     for (char byte; gbx_channel_read(GBX_CHANNEL_FD, &byte, 1);)
         continue;
-    leave(0);
+    _exit(0);
 }
 
 /*
@@ -255,7 +250,7 @@ static void send_result(const session *s, const gbx_msg_result *result)
     } else {
         send_buf(&buf);
         if (!gbx_channel_write(GBX_CHANNEL_FD, result->json.data, result->json.len))
-            leave(2);
+            _exit(2);
     }
 }
 
@@ -272,7 +267,7 @@ static uint8_t *read_call(const session *s, const gbx_header *header)
     if (body == NULL)
         end_for_memory(s);
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
-        leave(0);
+        _exit(0);
     body[header->body_len] = 0; /* the input is last; its parser needs an end */
     return body;
 }
@@ -294,11 +289,11 @@ static void serve(gbx_realm *realm, session *s)
 
     if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header) ||
         header.type != GBX_MSG_CALL)
-        leave(0);
+        _exit(0);
     s->call_id = header.call_id;
     body = read_call(s, &header);
     if (!gbx_msg_get(((gbx_span){body, header.body_len}), &call))
-        leave(3);
+        _exit(3);
     lower_memory(s, call.memory_bytes);
     /* What the call may allocate besides its own message. */
     if (call.memory_bytes != 0 && call.memory_bytes < most)
@@ -322,14 +317,14 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
     char byte;
 
     if (!gbx_seal_worker(seal, channel))
-        leave(4);
+        _exit(4);
     if (proof == GBX_SESSION_PROVES && !gbx_realm_prepare(realm))
-        leave(5);
+        _exit(5);
     send_empty(&s, GBX_MSG_READY);
     gbx_realm_on_refusal(on_refusal, &s);
     serve(realm, &s);
     /* The host reads what it needs about this process, then kills it. */
     while (gbx_channel_read(GBX_CHANNEL_FD, &byte, 1))
         continue;
-    leave(0);
+    _exit(0);
 }

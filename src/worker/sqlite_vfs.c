@@ -69,18 +69,6 @@ static int lock_shared(int fd, off_t at, off_t len)
     return error;
 }
 
-/* A writer that waits for readers to end holds PENDING, so that no new ones come. */
-static int lock_database(void)
-{
-    const int fd = GBX_SQLITE_DATABASE_FD;
-    int error = lock_shared(fd, PENDING_AT, 1);
-
-    if (error == 0)
-        error = lock_shared(fd, SHARED_AT, SHARED_BYTES);
-    (void)lock(fd, F_OFD_SETLK, F_UNLCK, PENDING_AT, 1);
-    return error;
-}
-
 /* ---- files ------------------------------------------------------------------- */
 
 typedef struct mapping {
@@ -119,18 +107,22 @@ static bool is_reserved(void)
 
 gbx_sqlite_outcome gbx_sqlite_open_files(bool *ret_is_locked)
 {
-    int error = lock_database();
+    const int fd = GBX_SQLITE_DATABASE_FD;
+    int error = lock_shared(fd, PENDING_AT, 1);
     int log_error = ENOENT;
     struct stat st;
 
+    /* A writer that waits for readers to end holds PENDING, so that no new ones come. */
+    if (error == 0)
+        error = lock_shared(fd, SHARED_AT, SHARED_BYTES);
+    (void)lock(fd, F_OFD_SETLK, F_UNLCK, PENDING_AT, 1);
     if (error != EAGAIN && fstat(GBX_SQLITE_SHM_FD, &st) == 0 && S_ISREG(st.st_mode))
         log_error = lock_shared(GBX_SQLITE_SHM_FD, LOG_READERS_AT, LOG_READERS_BYTES);
     if (error == EAGAIN || log_error == EAGAIN)
         return GBX_SQLITE_BUSY;
     files.is_reserved = is_reserved();
     /* The log comes first: it may be copied into the database meanwhile. */
-    if (!map(GBX_SQLITE_WAL_FD, &files.wal) ||
-        !map(GBX_SQLITE_DATABASE_FD, &files.database) ||
+    if (!map(GBX_SQLITE_WAL_FD, &files.wal) || !map(fd, &files.database) ||
         !map(GBX_SQLITE_JOURNAL_FD, &files.journal))
         return GBX_SQLITE_MEMORY;
     /* A writer may have begun or ended meanwhile: its journal is not a leftover. */

@@ -101,8 +101,9 @@ static void on_time(int signal)
     _exit(4);
 }
 
-/* Read one LOAD of a script, whose text is mapped. */
-static bool read_one(int control, gbx_realm_preload *ret)
+/* Read the next LOAD of a script, whose text is mapped. False if the channel ends or
+ * another message arrives. */
+static bool gbx_preloads_read(gbx_preloads *preloads, int control)
 {
     gbx_msg_load msg;
     gbx_header header;
@@ -129,18 +130,8 @@ static bool read_one(int control, gbx_realm_preload *ret)
         free(body);
         return false;
     }
-    *ret = (gbx_realm_preload){.name = msg.name, .source = {data, (size_t)msg.size}};
-    return true;
-}
-
-/* Read count scripts from the channel. False if the channel ends or another message
- * arrives. */
-static bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t count)
-{
-    preloads->count = 0;
-    while (preloads->count < count)
-        if (!read_one(control, &preloads->items[preloads->count++]))
-            return false;
+    preloads->items[preloads->count++] =
+        (gbx_realm_preload){.name = msg.name, .source = {data, (size_t)msg.size}};
     return true;
 }
 
@@ -163,21 +154,6 @@ static void gbx_preloads_begin(void *user, size_t index)
     last_word.hello.len = 0;
     (void)gbx_msg_put(&last_word.hello, 0, &hello);
     (void)sigprocmask(SIG_UNBLOCK, &prof, NULL);
-}
-
-/* Start counting the process's time. When it is up, sends HELLO with a failure that
- * names the preload, and ends the process. */
-static void gbx_preloads_watch(const gbx_preloads *preloads, int control)
-{
-    static const struct itimerval limit = {.it_value = {CPU_SECONDS, 0}};
-
-    if (preloads->count == 0)
-        return;
-    last_word.control = control;
-    gbx_buf_init(&last_word.hello, GBX_KIB(1));
-    gbx_preloads_begin((void *)(uintptr_t)preloads, 0);
-    (void)signal(SIGPROF, on_time);
-    (void)setitimer(ITIMER_PROF, &limit, NULL);
 }
 
 /* Fill hello->preload and its position, if one has failed. Unmap the scripts: the realm
@@ -545,10 +521,19 @@ static bool complete(template *t, const char **ret_reason)
                              .preload_count = t->preloads.count,
                              .on_preload = gbx_preloads_begin,
                              .user = &t->preloads};
+    static const struct itimerval limit = {.it_value = {CPU_SECONDS, 0}};
     static const struct itimerval none = {0};
     bool is_made;
 
-    gbx_preloads_watch(&t->preloads, t->control);
+    if (t->preloads.count > 0) {
+        /* Count the process's time. When it is up, on_time() sends HELLO with a failure
+         * that names the preload, and ends the process. */
+        last_word.control = t->control;
+        gbx_buf_init(&last_word.hello, GBX_KIB(1));
+        gbx_preloads_begin(&t->preloads, 0);
+        (void)signal(SIGPROF, on_time);
+        (void)setitimer(ITIMER_PROF, &limit, NULL);
+    }
     is_made = gbx_realm_complete(t->realm, &setup, ret_reason);
     /* All have run, or one has failed: stop counting. */
     (void)setitimer(ITIMER_PROF, &none, NULL);
@@ -568,9 +553,11 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     t.is_spare = launch->is_spare;
     (void)!nice(STEP_BELOW_HOST);
     if (!set_signals(&t) || !read_config(&t) ||
-        (launch->layers_off != 0 && !t.config.attack_mode) ||
-        !gbx_preloads_read(&t.preloads, t.control, t.config.preloads))
+        (launch->layers_off != 0 && !t.config.attack_mode))
         return 3;
+    while (t.preloads.count < t.config.preloads)
+        if (!gbx_preloads_read(&t.preloads, t.control))
+            return 3;
     gbx_seal_init(&t.seal, launch->layers_off, launch->made, &launch->identity,
                   t.config.memory_bytes, t.config.cpu_s);
     is_made = begin(&t, prepared, &reason) && complete(&t, &reason);

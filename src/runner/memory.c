@@ -125,7 +125,7 @@ static gbx_status wire_random(const gbx_call *call, wired *w, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Fill *w, which is zero; unwire() it. */
+/* Fill *w, which is zero; the caller frees what it has. */
 static gbx_status wire_call(const memory_runner *self, const gbx_call *call, wired *w,
                             gbx_error *reterr)
 {

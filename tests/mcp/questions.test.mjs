@@ -6,11 +6,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import { callTool, closeAll, connect } from './clients.mjs';
 import { Wire } from './wire.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-questions-'));
+const wires = [];
+afterEach(async () => {
+  for (const wire of wires.splice(0)) await wire.close();
+});
 after(async () => {
   await closeAll();
   rmSync(folder, { recursive: true });
@@ -120,6 +124,7 @@ const folders = { roots: [{ uri: 'file:///srv', name: 'srv' }] };
 /** A client that declares these, and answers what servers ask the client itself for by give(). */
 async function client(capabilities, give) {
   const wire = new Wire(transport.command, transport.args, { env: transport.env });
+  wires.push(wire);
   await wire.initialize('2025-11-25', capabilities);
   const box = { wire, asked: [] };
   createInterface({ input: wire.child.stdout }).on('line', (line) => {
@@ -151,7 +156,6 @@ test('a server asks the client for text of its model and for its folders, if cli
       else if (why) assert.ok(answer.startsWith('UPSTREAM_INPUT: ') && answer.includes(NOT[tool]) && answer.includes(why.replace('KIND', tool)), answer);
       else assert.deepEqual(answer, [{ code: -32601 }]);
     }
-    await box.wire.close();
   }
 });
 
@@ -167,7 +171,6 @@ test('what a model is asked has the names of server and tool, and nothing hidden
     assert.deepEqual(messages, [{ role: 'user', content: { type: 'text', text: 'key {{secret:KEY}} \\u{e0041}' } }, ...image.content.map((content) => ({ role: 'assistant', content }))]);
     assert.deepEqual(rest, { maxTokens: 5, temperature: 0.5, stopSequences: ['x'] });
   }
-  await box.wire.close();
 });
 
 test('what is not a request of sampling is refused, and nobody is asked', async () => {
@@ -186,7 +189,6 @@ test('what is not a request of sampling is refused, and nobody is asked', async 
       else assert.match(answer, /^UPSTREAM_INPUT: a request of sampling needs/, JSON.stringify(params)?.slice(0, 200));
       assert.deepEqual(box.asked, []);
     }
-  await box.wire.close();
 });
 
 test('a request of sampling with too much of anything is refused, and nobody is asked', async () => {
@@ -197,7 +199,6 @@ test('a request of sampling with too much of anything is refused, and nobody is 
     assert.deepEqual(await box.call('legacyfree', 'sampling', params), [isAsked ? said : { code: -1 }]);
     assert.equal(box.asked.length, isAsked ? 1 : 0);
   }
-  await box.wire.close();
 });
 
 test('a server that asks the model too often does not keep others from asking a person', async () => {
@@ -207,7 +208,6 @@ test('a server that asks the model too often does not keep others from asking a 
   for (let i = 0; i < 100 && answer?.[0].code !== -1; i++) answer = await box.call('legacyfree', 'sampling', prompt('a'));
   assert.deepEqual(answer, [{ code: -1 }]);
   assert.deepEqual(await box.call('legacy', 'form'), [accept]);
-  await box.wire.close();
 });
 
 test('what a client gives that is not what was asked for does not reach the server', async () => {
@@ -224,7 +224,6 @@ test('what a client gives that is not what was asked for does not reach the serv
     }
   const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter(({ tool }) => tool === 'sampling');
   assert.ok(lines.some(({ server, questions }) => server === 'modernfree' && questions === 1));
-  await box.wire.close();
 });
 
 test('the server\'s words: escaped, without secrets, cut, behind its name', async () => {

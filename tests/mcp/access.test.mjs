@@ -338,7 +338,7 @@ test('an issuer that does not answer: 503, and then its tokens are accepted', as
 });
 
 test('metadata of another issuer, and keys elsewhere, are not used', async () => {
-  for (const [says, why] of [[{ issuer: 'https://other.example' }, /names another issuer/], [{ jwks_uri: 'http://other.example/keys' }, /not an https URL/], [{ jwks_uri: 1 }, /not an https URL/]]) {
+  for (const [says, why] of [[{ issuer: 'https://other.example' }, /names another issuer/], [{ jwks_uri: 'http://other.example/keys' }, /no https URL/], [{ jwks_uri: 1 }, /no https URL/]]) {
     const own = await issuer();
     own.says = says;
     const server = await begin(own);

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 111546,
-  'lines in src/mcp': 42215,
+  'lines in src': 111548,
+  'lines in src/mcp': 42217,
   'lines in src/mcp/code': 8399,
   'lines in src/mcp/data': 3652,
-  'lines in tests and node/test': 80015,
+  'lines in tests and node/test': 80014,
   'files in src': 408,
   'headers in src': 81,
   'C files under 60 lines': 5,

@@ -98,8 +98,10 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
 
     if (is_new && errno != ENOENT)
         return cannot(path, errno, reterr);
-    if (!is_new && (stat(real, &st) != 0 || !S_ISREG(st.st_mode)))
-        return cannot(path, S_ISREG(st.st_mode) ? errno : EINVAL, reterr);
+    if (!is_new && stat(real, &st) != 0)
+        return cannot(path, errno, reterr);
+    if (!is_new && !S_ISREG(st.st_mode))
+        return cannot(path, EINVAL, reterr);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", target) >=
         (int)sizeof temporary)
         return cannot(path, ENAMETOOLONG, reterr);

@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 10,
-  'words in pages of docs': 14348,
+  'words in pages of docs': 14388,
   'words in ARCHITECTURE.md': 2480,
   'call cycles between files of src': 0,
 };
